@@ -107,24 +107,22 @@ export function startOutbox(options: OutboxOptions) {
 interface Result {
   claim: Claim;
   outcome: Outcome;
+  /** The reason of a failure, safe to log. */
+  error?: string;
   at: Date;
 }
 
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
 function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
   const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
+  const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000 } = options;
   const { queue } = store;
-  const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
-  const { channel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
-  const { name, trouble, triedForMs } = rulesOf(channel);
-  /** For deliveries that failed for good, and while nothing can be sent. */
-  const failureLevel = trouble === null ? "warn" : "error";
+  const { channel } = sender;
   const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
-  const pause = createQueuePause(clock);
+  const receiver = watchReceiver(sender, { ...options, clock }, wake);
+  const { pause } = receiver;
   /** Results to save before the next claim. */
   const results = new Set<Result>();
-  /** The reasons of failures, safe to log. */
-  const logged = new WeakMap<Claim, string>();
   /** Claimed deliveries whose result is not saved yet. */
   let inFlight = 0;
   let isStopping = false;
@@ -132,14 +130,6 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   let isWoken = true;
   let endSleep = () => {};
   let storeWaitMs = SHORTEST_WAIT_MS;
-  /** Whether to make waiting deliveries due, because this server has just started or the receiver answers again. */
-  let isFlushWanted = true;
-  /** The time of the first failure after the last success. */
-  let failingSinceMs: number | null = null;
-  let isUnreachable = false;
-  let probedAtMs = 0;
-
-  const hasPassed = (ms: number, sinceMs: number) => !isWithin(ms, sinceMs, clock.now().getTime());
 
   function wake(): void {
     isWoken = true;
@@ -172,10 +162,10 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       await saveResults();
       const room = isStopping ? 0 : pause.limit(sender.concurrency) - inFlight;
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
-      probeIfUnreachable();
+      receiver.probe();
       // A failed flush is retried in the next round and does not prevent sending.
       const flush = () => queue.flushBacklog(channel, clock.now(), "outbox").catch(() => null);
-      if (isFlushWanted) isFlushWanted = (await flush()) === null;
+      if (receiver.isFlushWanted && (await flush()) !== null) receiver.isFlushWanted = false;
       const claims = await queue.claim(channel, room, leaseMs, clock.now());
       storeWaitMs = SHORTEST_WAIT_MS;
       for (const claim of claims) void attempt(claim);
@@ -196,71 +186,11 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
 
   async function attempt(claim: Claim): Promise<void> {
     inFlight += 1;
-    const outcome = await tryToSend(claim);
-    results.add({ claim, outcome, at: clock.now() });
+    const attempted = isStopping
+      ? { outcome: { kind: "returned" as const, dueAt: clock.now() } }
+      : await tryToSend(claim, sender, receiver, clock, random);
+    results.add({ claim, at: clock.now(), ...attempted });
     wake();
-  }
-
-  /** Never rejects. */
-  async function tryToSend(claim: Claim): Promise<Outcome> {
-    const { message, attempts, interruptions } = claim;
-    const endsAtMs = message.acceptedAt.getTime() + (triedForMs ?? Number.POSITIVE_INFINITY);
-    const isTooLate = (at: Date) => at.getTime() > endsAtMs;
-    if (isStopping) return { kind: "returned", dueAt: clock.now() };
-    if (isTooLate(clock.now())) return { kind: "skipped", error: "too-late" satisfies SkipReason };
-    let failure: Failure | null;
-    try {
-      const reason = await sender.admit?.(claim, clock.now());
-      if (reason) return { kind: "skipped", error: reason };
-      if (interruptions >= maxInterruptions) return { kind: "failed", error: GIVEN_UP };
-      const ticket = pause.ticket();
-      failure = await sender.send(claim, clock.now()).catch(toFailure);
-      noteAnswer(ticket, failure);
-    } catch (error) {
-      failure = toFailure(error);
-    }
-    if (failure === null) return { kind: "delivered" };
-    const now = clock.now();
-    const error = failure.shown ?? failure.message;
-    logged.set(claim, failure.message);
-    if (failure.kind === "blocked") return { kind: "paused", dueAt: now, error };
-    const dueAt = failure.kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
-    return dueAt && !isTooLate(dueAt) ? { kind: "deferred", dueAt, error } : { kind: "failed", error };
-  }
-
-  /** Starts and ends pauses. After a period of failures, the first answer ends all waits for this receiver. */
-  function noteAnswer(ticket: number, failure: Failure | null): void {
-    if (failure === null || failure.kind === "permanent") {
-      if (failingSinceMs !== null && hasPassed(FAILING_MS, failingSinceMs)) isFlushWanted = true;
-      failingSinceMs = null;
-      isUnreachable = false;
-      if (!pause.unblock(ticket)) return;
-      log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
-      onPauseChange?.();
-      return;
-    }
-    const { kind, message: error, retryAfterMs } = failure;
-    failingSinceMs ??= clock.now().getTime();
-    isUnreachable = failure.isUnreachable ?? false;
-    isFlushWanted = false;
-    const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
-    if (change === "none") return;
-    const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
-    const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
-    log[change === "started" ? failureLevel : "warn"]({ event: "queue-paused", channel, error }, text);
-    if (change === "started") onPauseChange?.();
-  }
-
-  /** Detects that a receiver answers again even if nothing is due for hours. */
-  function probeIfUnreachable(): void {
-    if (!isUnreachable || !sender.probe || !hasPassed(PROBE_INTERVAL_MS, probedAtMs)) return;
-    probedAtMs = clock.now().getTime();
-    void sender.probe().then((isReachable) => {
-      if (!isReachable || !isUnreachable) return;
-      isUnreachable = false;
-      isFlushWanted = true;
-      wake();
-    });
   }
 
   /** Rejects if unsaved results are left: a sent but unmarked delivery must not be claimed and sent again. */
@@ -271,27 +201,8 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   }
 
   async function save(result: Result): Promise<void> {
-    const { claim, outcome, at } = result;
-    const { message, attempts } = claim;
-    const { reference } = message;
-    let isSaved = false;
-    try {
-      isSaved = await queue.settle(claim, outcome, at, next);
-      if (!isSaved) {
-        log.warn(
-          { event: "lease-lost", channel, reference },
-          "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
-        );
-        if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
-      }
-    } catch (error) {
-      // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
-      if (error instanceof StoreUnavailable || !hasPassed(leaseMs, at.getTime())) throw error;
-      log.error(
-        { event: "result-lost", channel, reference, error: errorName(error) },
-        "The result of an attempt could not be saved; the message may be sent again, with the same id",
-      );
-    }
+    const { claim, outcome, error } = result;
+    const isSaved = await settle(result, sender, next, { ...options, clock, leaseMs });
     results.delete(result);
     inFlight -= 1;
     const { kind, ...details } = outcome;
@@ -299,9 +210,9 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     if (kind === "returned") return;
     meter?.attempted(channel, isSaved ? kind : "unmarked");
     if (!isSaved) return;
-    const error = logged.get(claim);
-    const event = { event: kind, channel, reference, attempts, ...details, ...(error && { error }) };
-    log[kind === "failed" ? failureLevel : "info"](event, eventName(kind, channel));
+    const { message, attempts } = claim;
+    const event = { event: kind, channel, reference: message.reference, attempts, ...details, ...(error && { error }) };
+    log[kind === "failed" ? failureLevelOf(channel) : "info"](event, eventName(kind, channel));
   }
 
   const running = work();
@@ -321,6 +232,130 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       return inFlight;
     },
   };
+}
+
+/** How an attempt ended. Never rejects. */
+async function tryToSend(
+  claim: Claim,
+  sender: Sender,
+  receiver: Receiver,
+  clock: Clock,
+  random: () => number,
+): Promise<Pick<Result, "outcome" | "error">> {
+  const { message, attempts, interruptions } = claim;
+  const { triedForMs } = rulesOf(claim.channel);
+  const isTooLate = (at: Date) => triedForMs !== null && at.getTime() > message.acceptedAt.getTime() + triedForMs;
+  if (isTooLate(clock.now())) return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
+  let failure: Failure | null;
+  try {
+    const reason = await sender.admit?.(claim, clock.now());
+    if (reason) return { outcome: { kind: "skipped", error: reason } };
+    if (interruptions >= (sender.maxInterruptions ?? Number.POSITIVE_INFINITY)) {
+      return { outcome: { kind: "failed", error: GIVEN_UP } };
+    }
+    const ticket = receiver.pause.ticket();
+    failure = await sender.send(claim, clock.now()).catch(toFailure);
+    receiver.noteAnswer(ticket, failure);
+  } catch (error) {
+    failure = toFailure(error);
+  }
+  if (failure === null) return { outcome: { kind: "delivered" } };
+  const now = clock.now();
+  const { kind, message: error, shown = error } = failure;
+  if (kind === "blocked") return { outcome: { kind: "paused", dueAt: now, error: shown }, error };
+  const dueAt = kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
+  if (dueAt && !isTooLate(dueAt)) return { outcome: { kind: "deferred", dueAt, error: shown }, error };
+  return { outcome: { kind: "failed", error: shown }, error };
+}
+
+type Receiver = ReturnType<typeof watchReceiver>;
+
+/** Whether a channel's receiver answers. Starts and ends its pauses. */
+function watchReceiver(sender: Sender, options: OutboxOptions & { clock: Clock }, wake: () => void) {
+  const { log, clock, onPauseChange } = options;
+  const { channel } = sender;
+  const { name } = rulesOf(channel);
+  const pause = createQueuePause(clock);
+  /** The time of the first failure after the last success. */
+  let failingSinceMs: number | null = null;
+  let isUnreachable = false;
+  let probedAtMs = 0;
+  const hasPassed = (ms: number, sinceMs: number) => !isWithin(ms, sinceMs, clock.now().getTime());
+  const receiver = {
+    pause,
+    /** Whether to make waiting deliveries due, because this server has just started or the receiver answers again. */
+    isFlushWanted: true,
+
+    /** After a period of failures, the first answer ends all waits for this receiver. */
+    noteAnswer(ticket: number, failure: Failure | null): void {
+      if (failure === null || failure.kind === "permanent") {
+        if (failingSinceMs !== null && hasPassed(FAILING_MS, failingSinceMs)) receiver.isFlushWanted = true;
+        failingSinceMs = null;
+        isUnreachable = false;
+        if (!pause.unblock(ticket)) return;
+        log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
+        onPauseChange?.();
+        return;
+      }
+      const { kind, message: error, retryAfterMs } = failure;
+      failingSinceMs ??= clock.now().getTime();
+      isUnreachable = failure.isUnreachable ?? false;
+      receiver.isFlushWanted = false;
+      const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
+      if (change === "none") return;
+      const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
+      const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
+      log[change === "started" ? failureLevelOf(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
+      if (change === "started") onPauseChange?.();
+    },
+
+    /** Detects that an unreachable receiver answers again even if nothing is due for hours. */
+    probe(): void {
+      if (!isUnreachable || !sender.probe || !hasPassed(PROBE_INTERVAL_MS, probedAtMs)) return;
+      probedAtMs = clock.now().getTime();
+      void sender.probe().then((isReachable) => {
+        if (!isReachable || !isUnreachable) return;
+        isUnreachable = false;
+        receiver.isFlushWanted = true;
+        wake();
+      });
+    },
+  };
+  return receiver;
+}
+
+/** Saves a result. Returns false if it was not saved, and never can be. */
+async function settle(
+  { claim, outcome, at }: Result,
+  sender: Sender,
+  next: Channel | null,
+  { store, log, clock, leaseMs }: OutboxOptions & { clock: Clock; leaseMs: number },
+): Promise<boolean> {
+  const { channel, message } = claim;
+  const { reference } = message;
+  try {
+    const isSaved = await store.queue.settle(claim, outcome, at, next);
+    if (isSaved) return true;
+    log.warn(
+      { event: "lease-lost", channel, reference },
+      "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
+    );
+    if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
+  } catch (error) {
+    // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
+    const isRecent = isWithin(leaseMs, at.getTime(), clock.now().getTime());
+    if (error instanceof StoreUnavailable || isRecent) throw error;
+    log.error(
+      { event: "result-lost", channel, reference, error: errorName(error) },
+      "The result of an attempt could not be saved; the message may be sent again, with the same id",
+    );
+  }
+  return false;
+}
+
+/** For deliveries that failed for good, and while nothing can be sent. */
+function failureLevelOf(channel: Channel): "warn" | "error" {
+  return rulesOf(channel).trouble === null ? "warn" : "error";
 }
 
 function isQueuedAfter(channel: Channel, delivered: Channel): boolean {
