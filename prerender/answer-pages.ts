@@ -1,4 +1,5 @@
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
+import { UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderContext } from "../app/screen.ts";
 import { type AnswerPages, errorSlot, type PagePart } from "../contract/build-manifest.ts";
 import { formatTotal, unbroken } from "../contract/footprint/fields.ts";
@@ -20,10 +21,14 @@ const mark = (kind: "text" | "html", slot: string) => `\uE000${kind} ${slot}\uE0
 /** Formatted by the page, so it is found by its text. */
 const TOTAL_KG = 123_456_789;
 
-/** Renders the contact page for each kind of answer, and cuts it at the places that the server fills. */
+/**
+ * Renders the contact page for each kind of answer, with the carbon figure of the page itself, and cuts it at the
+ * places that the server fills.
+ */
 export async function answerPages(
   { renderAnswer, START_VALUES: start }: typeof import("../app/render.tsx"),
   context: RenderContext,
+  grams: number,
 ): Promise<AnswerPages> {
   const names = Object.keys(start);
   const errors = Object.fromEntries(names.map((name) => [name, mark("text", errorSlot(name))]));
@@ -36,7 +41,8 @@ export async function answerPages(
   const cut = async (kind: keyof typeof answers): Promise<PagePart[]> => {
     const reportHtml = kind === "estimated" ? mark("html", "report") : "";
     const [json, country] = [mark("text", "answer"), mark("text", "country")];
-    const html = await renderAnswer({ answer: answers[kind], reportHtml, json, country }, context);
+    const unweighed = await renderAnswer({ answer: answers[kind], reportHtml, json, country }, context);
+    const html = unweighed.replace(`>${UNWEIGHED}<`, `>${grams.toFixed(3)}<`);
     const cuts = [
       ...markedCuts(html),
       ...(kind === "estimated" ? [textCut(html, unbroken(formatTotal(TOTAL_KG)), "total")] : []),

@@ -6,7 +6,7 @@ import { brotliSize, isCompressible } from "./compress.ts";
 type Carbon = Awaited<ReturnType<typeof weighSite>>["carbon"];
 
 /** Files that the contact page fetches only when the visitor opens the estimate. */
-const ESTIMATE_FILE = /^\/assets\/(electricity|footprint-estimate)-/;
+const ESTIMATE_FILE = /^\/assets\/(electricity|estimate-result)-/;
 
 /** Replaces the placeholders in the page about the site's carbon with the figures of this build. */
 export async function fillCarbonText(

@@ -120,7 +120,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     comingSoon: announcedPaths(draft).length,
     claims: state,
     electricity: electricityTable(),
-    answers: await answerPages(renderer, context),
+    answers: await answerPages(renderer, context, carbon.find(({ page }) => page === "/contact")?.grams ?? 0),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));
