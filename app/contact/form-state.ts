@@ -217,7 +217,7 @@ export function hasAmounts(values: Values): boolean {
 }
 
 /** The inputs of the estimate by the names that `/send-email` uses. */
-export function estimateInputs(values: Values): Values {
+function estimateInputs(values: Values): Values {
   return Object.fromEntries(
     Object.entries(onlyEstimate(values)).map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]),
   );

@@ -11,6 +11,9 @@ import {
   AMOUNTS,
   type AmountField,
   type Category,
+  DISTANCES,
+  type Distances,
+  FIELD_PREFIX,
   type FootprintInputs,
   formatAbout,
   formatAmount,
@@ -206,4 +209,83 @@ export function formatCost(totalKg: number, { amount, currency }: Price): string
   const cost = (roundedKg(totalKg) / 1000) * amount;
   const about = cost.toLocaleString("en-GB", { maximumFractionDigits: cost < 10 ? 2 : 0 });
   return `At ${formatAmount(amount)} ${currency} a tonne, ${formatMass(totalKg)} cost about ${about} ${currency}.`;
+}
+
+/**
+ * How the page reads a number, where that is not obvious, and a question about an unusual number. By field name in a
+ * form post, as the texts that the visitor entered.
+ */
+export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<string, string>>): Record<string, string> {
+  const hints: Record<string, string> = {};
+  const add = (field: string, hint: string) => {
+    const name = FIELD_PREFIX + field;
+    hints[name] = [hints[name], hint].filter(Boolean).join(" ");
+  };
+  for (const field of [...Object.keys(AMOUNTS), ...Object.keys(DISTANCES)] as (AmountField | keyof Distances)[]) {
+    const amount = inputs[field];
+    const text = texts[FIELD_PREFIX + field]?.trim() ?? "";
+    if (amount === undefined || text === "") continue;
+    const inKm = field === "carKm" ? kmNote(inputs) : "";
+    if (inKm !== "" || !/^\d+$/.test(text)) {
+      add(field, `Read as ${formatAmount(amount)} ${unitOf(field, inputs)}${inKm}`);
+    }
+  }
+  if (inputs.shortFlights !== undefined) {
+    if (isDomestic(inputs)) add("shortFlightKm", "Counted as domestic flights: the class does not matter");
+    if (inputs.shortFlightKm > SHORT_MAX_KM) {
+      add("shortFlightKm", "Enter flights of more than 3,700 km one way as long flights.");
+    }
+  }
+  for (const [field, question] of doubtsAbout(inputs)) add(field, question);
+  return hints;
+}
+
+/** A year's use of a typical home in Great Britain, by Ofgem's typical domestic consumption values of 2023. */
+const HOME_KWH = { electricityKwh: 2700, gasKwh: 11_500 };
+const LARGE_HOUSEHOLD = 20;
+/** An organisation that does not say how many people it has may be large. */
+const UNKNOWN_PEOPLE = 1000;
+
+/** The amount for each person above which the page asks, and a comparison that helps to find a slip. */
+const UNUSUAL: Readonly<Record<AmountField, readonly [limit: number, compare: (amount: number) => string]>> = {
+  electricityKwh: [50_000, (kwh) => homes(kwh / HOME_KWH.electricityKwh)],
+  gasKwh: [100_000, (kwh) => homes(kwh / HOME_KWH.gasKwh)],
+  heatingOilLitres: [10_000, perDay("litres")],
+  lpgLitres: [10_000, perDay("litres")],
+  carKm: [200_000, perDay("km")],
+  railKm: [100_000, perDay("km")],
+  coachKm: [100_000, perDay("km")],
+  busKm: [100_000, perDay("km")],
+  taxiKm: [100_000, perDay("km")],
+  shortFlights: [150, perDay("flights")],
+  longFlights: [100, perDay("flights")],
+  hotelNights: [366, perDay("rooms")],
+};
+
+/** Asks about amounts that are probably slips. The estimate counts them all the same. */
+function doubtsAbout(inputs: FootprintInputs): [field: string, question: string][] {
+  const { for: whom, people } = inputs;
+  const heads = people ?? (whom === "organisation" ? UNKNOWN_PEOPLE : 1);
+  const doubts = (Object.keys(UNUSUAL) as AmountField[]).flatMap((field): [string, string][] => {
+    const amount = inputs[field] ?? 0;
+    const [limit, compare] = UNUSUAL[field];
+    return amount > limit * heads ? [[field, `That is ${compare(amount)}. Is it right?`]] : [];
+  });
+  if (whom === "household" && people !== undefined && people > LARGE_HOUSEHOLD) {
+    doubts.push(["people", `That is a household of ${formatAmount(people)} people. Is it right?`]);
+  }
+  return doubts;
+}
+
+function homes(count: number): string {
+  return `as much as ${rounded(count)} typical British homes use`;
+}
+
+function perDay(things: string): (amount: number) => string {
+  return (amount) => `about ${rounded(amount / 365)} ${things} a day`;
+}
+
+/** Two significant figures; a tenth only below 10. */
+function rounded(amount: number): string {
+  return formatAmount(Number(amount.toPrecision(2)));
 }
