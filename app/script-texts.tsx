@@ -5,21 +5,21 @@ import { EmailSuggestion } from "./contact/email-suggestion.tsx";
 import { ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
 import { FormHead } from "./contact/form-head.tsx";
 import { type FormState, problemsIn, START_VALUES, startState, type Values } from "./contact/form-state.ts";
+import type { Estimator } from "./contact/loading.ts";
 import { site } from "./site.ts";
 
 /** Every text of the contact page that only its script shows, for the review of the site's claims. */
 export async function renderScriptTexts(): Promise<string> {
   // A dynamic import, as in the page; otherwise the figures would be in the same file as the form.
-  const result = await import("./contact/estimate-result.tsx");
+  const { createEstimator } = await import("./contact/estimate-result.tsx");
+  const estimator = createEstimator(ELECTRICITY);
   return renderToStaticMarkup(
     <>
-      <EveryOutcome {...result} />
-      <EveryResult {...result} />
+      <EveryOutcome {...estimator} />
+      <EveryResult {...estimator} />
     </>,
   );
 }
-
-type Result = typeof import("./contact/estimate-result.tsx");
 
 const ELECTRICITY: ElectricityTable = {
   name: "",
@@ -28,7 +28,7 @@ const ELECTRICITY: ElectricityTable = {
   countries: { GB: [168, 2026] },
 };
 
-function EveryOutcome({ readEstimate }: Result) {
+function EveryOutcome({ read }: Estimator) {
   const start = startState({ answer: null, reportHtml: "" });
   const phases: FormState["phase"][] = [
     { kind: "sending" },
@@ -43,13 +43,12 @@ function EveryOutcome({ readEstimate }: Result) {
         <FormAlert
           key={JSON.stringify(phase)}
           state={{ ...start, phase }}
-          isAnswer={false}
           answerWithin={site.answerWithin ?? ""}
           hasReport
         />
       ))}
       {["x", "1.500", "1 x"].flatMap((text) =>
-        Object.values(readEstimate(everyAmount(text), ELECTRICITY).errors).map((error) => <p key={error}>{error}</p>),
+        Object.values(read(everyAmount(text)).errors).map((error) => <p key={error}>{error}</p>),
       )}
       {["", "\0", "x".repeat(9999)].map((text) => (
         <ErrorSummary
@@ -82,8 +81,7 @@ function everyAmount(text: string): Values {
 }
 
 /** Every sentence that the estimate can show. */
-function EveryResult({ readEstimate, reportOf, Total, Details, Sources }: Result) {
-  const electricity = ELECTRICITY;
+function EveryResult({ read, show, report }: Estimator) {
   const { pricePerTonne: price } = site;
   const countryName = "United Kingdom";
   const withPrefix = (inputs: Values) =>
@@ -102,19 +100,19 @@ function EveryResult({ readEstimate, reportOf, Total, Details, Sources }: Result
     variants.flatMap((variant) =>
       places.map((country) => {
         const values = { ...START_VALUES, ...amounts, ...variant, country };
-        const reading = readEstimate(values, electricity);
-        const { estimate } = reading;
-        const report = reportOf({ values, reference: "", date: new Date(0) }, countryName, electricity, price);
+        const reading = read(values);
+        const { total, details, sources } = show(reading, price, countryName);
+        const html = report({ values, reference: "", date: new Date(0) }, price, countryName);
         return (
           <div key={JSON.stringify(values)}>
-            <Total reading={reading} />
-            <Details {...{ reading, price, countryName }} />
-            {estimate && <Sources {...{ country, countryName, electricity, estimate }} />}
+            {total}
+            {details}
+            {sources}
             {Object.entries(reading.hints).map(([name, hint]) => (
               <p key={name}>{hint}</p>
             ))}
             {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text */}
-            <div dangerouslySetInnerHTML={{ __html: report }} />
+            <div dangerouslySetInnerHTML={{ __html: html }} />
           </div>
         );
       }),

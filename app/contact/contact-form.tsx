@@ -1,33 +1,34 @@
 import { type Dispatch, type SubmitEvent, useEffect, useLayoutEffect, useReducer, useRef } from "react";
 import { flushSync } from "react-dom";
-import { type ContactField, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { TRAP_FIELD } from "../../contract/contact-message.ts";
+import type { FootprintErrors } from "../../contract/footprint/fields.ts";
 import type { Price } from "../../contract/footprint/words.ts";
 import { problemsOf, SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { ErrorBoundary } from "../components/error-message.tsx";
-import { type Country, countryOptions, useCountries } from "./countries.ts";
+import { type Country, countryOptions } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
-import { useEstimator } from "./estimator.ts";
-import { Field, focusField, MessageField } from "./field.tsx";
-import { FootprintPart } from "./footprint-part.tsx";
-import { ErrorSummary, FormAlert, SEND_ANOTHER, SentElsewhere } from "./form-alert.tsx";
+import { Field, type FieldState, FORM_ID, focusField, MessageField } from "./field.tsx";
+import { FAILED_RESULT, FootprintPart, footprintSummary, NO_RESULT } from "./footprint-part.tsx";
+import { ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
 import { FORM_TITLE_ID, FormHead, focusForm } from "./form-head.tsx";
 import {
-  doubtsToShow,
-  type Fold,
   type FormEvent,
   type FormState,
   hasAmounts,
   hasFailed,
   isDone,
+  needsFigures,
   nextState,
   problemsIn,
+  reportedErrors,
   requestBody,
   shownErrors,
   startState,
   type Values,
 } from "./form-state.ts";
 import { readValues, rememberValues } from "./kept-values.ts";
-import type { Reading } from "./reading.ts";
+import { useCountries, useEstimator } from "./loading.ts";
+import type { Fold } from "./questions.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
@@ -69,7 +70,6 @@ export function ContactForm(props: ContactFormProps) {
   );
 }
 
-const FORM_ID = "message-form";
 /** Precedes the page title while the page shows errors. */
 export const ERROR_PREFIX = "Error: ";
 /** Longer than a press: a message that appears on blur must not move the button away from the pointer. */
@@ -84,12 +84,15 @@ interface FormProps extends ContactFormProps {
 
 function Form(props: FormProps) {
   const { apiBase, price, answerWithin, state, dispatch } = props;
-  const { values, phase } = state;
+  const { values, phase, report } = state;
   const panel = useRef<HTMLElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const summary = useRef<HTMLDivElement>(null);
+  const pause = useRef(0);
+  const leaving = useRef(0);
   const countries = useCountries(props.countriesUrl);
-  const estimator = useEstimator(state.open.includes("footprint"), props.electricityUrl);
+  const loaded = useEstimator(needsFigures(state), props.electricityUrl);
+  const estimator = loaded === "failed" ? null : loaded;
   useOutcome(state, () => {
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
@@ -97,34 +100,22 @@ function Form(props: FormProps) {
     // anyway.
     if (isDone(state)) panel.current?.focus({ preventScroll: true });
   });
-  const pause = useRef(0);
-  const leaving = useRef(0);
 
   const nameOf = (code = "") => countries.find((country) => country.code === code)?.name ?? code;
-  const { module, electricity } = typeof estimator === "object" && estimator ? estimator : {};
-  const read = (from: Values) => (module && electricity ? module.readEstimate(from, electricity) : null);
-  const reading = read(values);
-  const submit = useSending(props, read);
-  const isAnswer = props.answer !== null;
-  const unreadable = reading?.errors ?? {};
-  const errors = shownErrors(unreadable, state);
-  const problems = problemsOf(doubtsToShow(unreadable, state));
-  const problem = problems.map(([, sentence]) => sentence).join(" ");
-  const enclosed = hasAmounts(values)
-    ? { total: reading?.total ?? "", largest: reading?.largest ?? "", problem }
-    : null;
-  const settledTotal = read(state.settled)?.total;
-  const isSettled = state.settled === values;
-  const announcement = [isSettled && problem, settledTotal && `Your estimate: ${settledTotal}`]
-    .filter(Boolean)
-    .join(" ");
-  const reportHtml = !state.report
-    ? ""
-    : "html" in state.report
-      ? state.report.html
-      : module && electricity
-        ? module.reportOf(state.report, nameOf(state.report.values.country), electricity, price)
-        : "";
+  const unreadableIn = (from: Values) => estimator?.read(from).errors ?? {};
+  const submit = useSending(props, unreadableIn);
+  const look = ({ values, typing }: FormState["settled"]) => {
+    const reading = estimator?.read(values);
+    const problems = problemsOf(reportedErrors(reading?.errors ?? {}, typing));
+    const problem = problems.map(([, sentence]) => sentence).join(" ");
+    return { reading, total: reading?.total ?? "", largest: reading?.largest ?? "", problems, problem };
+  };
+  const { reading, problems, ...enclosed } = look(state);
+  const settled = look(state.settled);
+  const announcement = [settled.problem, settled.total && `Your estimate: ${settled.total}`].filter(Boolean).join(" ");
+  const errors = shownErrors(reading?.errors ?? {}, state);
+  const reportHtml =
+    typeof report === "string" ? report : (estimator?.report(report, price, nameOf(report.values.country)) ?? "");
 
   function edit(name: string, value: string) {
     dispatch({ type: "edited", name, value });
@@ -137,24 +128,37 @@ function Form(props: FormProps) {
     leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
   }
 
-  function openEstimate() {
-    flushSync(() => dispatch({ type: "toggled", fold: "footprint", isOpen: true }));
-    if (focusProblem()) return;
-    const [summary] = document.querySelectorAll<HTMLElement>(".footprint > summary");
-    summary?.scrollIntoView();
-    summary?.focus();
+  const fieldOf = (name: string): FieldState => ({
+    name,
+    value: values[name] ?? "",
+    error: errors[name as keyof typeof errors],
+    hint: reading?.hints[name],
+    meanings: reading?.meanings[name],
+    onEdit: (value) => edit(name, value),
+    onLeave: () => leave(name),
+  });
+
+  function toggle(fold: Fold, isOpen: boolean) {
+    dispatch({ type: "toggled", fold, isOpen });
   }
 
   /** Focuses the first unreadable field. Returns false if there is none. */
   function focusProblem(): boolean {
-    const [name] = Object.keys(unreadable);
+    const [name] = Object.keys(reading?.errors ?? {});
     if (name !== undefined) focusField(name);
     return name !== undefined;
   }
 
+  function openEstimate() {
+    flushSync(() => toggle("footprint", true));
+    if (focusProblem()) return;
+    footprintSummary()?.scrollIntoView();
+    footprintSummary()?.focus();
+  }
+
   function closeEstimate() {
     if (focusProblem()) return;
-    flushSync(() => dispatch({ type: "toggled", fold: "footprint", isOpen: false }));
+    flushSync(() => toggle("footprint", false));
     focusForm();
   }
 
@@ -163,43 +167,29 @@ function Form(props: FormProps) {
     focus();
   }
 
-  const field = (name: ContactField, label: string) => ({
-    name,
-    label,
-    value: values[name] ?? "",
-    error: errors[name],
-    onEdit: (value: string) => edit(name, value),
-    onLeave: () => leave(name),
-  });
   return (
     <>
       <FootprintPart
-        {...{ state, reading, errors, problems, announcement }}
+        {...{ reading, problems, announcement, fieldOf }}
+        open={state.open}
         // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
         countries={state.open.includes("footprint") ? countries : []}
-        formId={FORM_ID}
-        formTitleId={FORM_TITLE_ID}
-        hasFailed={estimator === "failed"}
-        onEdit={edit}
-        onLeave={leave}
-        onToggle={(fold, isOpen) => dispatch({ type: "toggled", fold, isOpen })}
+        result={
+          (reading && estimator?.show(reading, price, nameOf(values.country))) ??
+          (loaded === "failed" ? FAILED_RESULT : NO_RESULT)
+        }
+        onToggle={toggle}
         onContinue={closeEstimate}
-        onRemove={() => removeEstimate(() => document.querySelector<HTMLElement>(".footprint > summary")?.focus())}
-        total={module && reading && <module.Total reading={reading} />}
-        details={
-          module && reading && <module.Details reading={reading} price={price} countryName={nameOf(values.country)} />
-        }
-        sources={
-          module &&
-          reading?.estimate && (
-            <module.Sources {...reading} estimate={reading.estimate} countryName={nameOf(values.country)} />
-          )
-        }
+        onRemove={() => removeEstimate(() => footprintSummary()?.focus())}
       />
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
-        <FormHead enclosed={enclosed} onEdit={openEstimate} onRemove={() => removeEstimate(focusForm)} />
+        <FormHead
+          enclosed={hasAmounts(values) ? enclosed : null}
+          onEdit={openEstimate}
+          onRemove={() => removeEstimate(focusForm)}
+        />
         <div className="form-column">
-          <ErrorSummary ref={summary} state={state} isAnswer={isAnswer} />
+          <ErrorSummary ref={summary} state={state} />
           <form
             ref={form}
             id={FORM_ID}
@@ -213,9 +203,10 @@ function Form(props: FormProps) {
             onSubmit={submit}
           >
             <p className="form-note">Fields marked with an asterisk are required.</p>
-            <Field {...field("name", "Name")} required autoComplete="name" />
+            <Field {...fieldOf("name")} label="Name" required autoComplete="name" />
             <Field
-              {...field("email", "Email")}
+              {...fieldOf("email")}
+              label="Email"
               required
               type="email"
               autoComplete="email"
@@ -230,36 +221,33 @@ function Form(props: FormProps) {
                 }}
               />
             </Field>
-            <Field {...field("phone", "Phone Number")} required type="tel" autoComplete="tel" inputMode="tel" />
+            <Field {...fieldOf("phone")} label="Phone Number" required type="tel" autoComplete="tel" inputMode="tel" />
             <Field
-              {...field("country", "Country")}
+              {...fieldOf("country")}
+              label="Country"
               autoComplete="country"
               options={countryOptions(countries, values.country ?? "")}
             />
             <PlainCountries countries={props.countries ?? []} />
-            <MessageField {...field("message", "Message")} />
+            <MessageField {...fieldOf("message")} />
             <div className="trap" aria-hidden="true">
               <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
             </div>
-            <FormAlert {...{ state, isAnswer, answerWithin }} hasReport={reportHtml !== ""} />
+            <FormAlert {...{ state, answerWithin }} hasReport={reportHtml !== ""} />
             {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
             {isDone(state) && (
-              <a
-                className="button button-outline send-another"
-                href="/contact"
+              <SendAnother
                 onClick={(event) => {
-                  // The address of a confirmation without script shows it again.
-                  if (isAnswer) return;
+                  // The address of a page that answers a post shows that answer again.
+                  if (props.answer) return;
                   event.preventDefault();
                   flushSync(() => dispatch({ type: "again" }));
                   // Not the first field: Orca moves there silently when the link is removed, and would not announce
                   // the focus.
                   focusForm();
                 }}
-              >
-                {SEND_ANOTHER}
-              </a>
+              />
             )}
             <button
               type="submit"
@@ -280,7 +268,7 @@ function Form(props: FormProps) {
       >
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text, with all input escaped */}
         <div dangerouslySetInnerHTML={{ __html: reportHtml }} />
-        {state.report && "values" in state.report && (
+        {typeof report === "object" && (
           <button type="button" className="button button-outline report-print" onClick={() => print()}>
             Print or save
           </button>
@@ -292,12 +280,12 @@ function Form(props: FormProps) {
 
 /** Moves the focus and corrects the page's title when there is a new outcome, not while a visitor corrects fields. */
 function useOutcome(state: FormState, show: () => void): void {
-  const { phase } = state;
-  const first = useRef(phase);
+  const { phase, isInteractive } = state;
   const isInError = hasFailed(state);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new phase is a new outcome
   useEffect(() => {
-    if (phase !== first.current && phase.kind !== "idle" && phase.kind !== "sending") show();
+    // The outcome that the server wrote into the page is in view already.
+    if (isInteractive && phase.kind !== "idle" && phase.kind !== "sending") show();
   }, [phase]);
   useEffect(() => {
     const title = document.title.replace(ERROR_PREFIX, "");
@@ -305,36 +293,30 @@ function useOutcome(state: FormState, show: () => void): void {
   }, [isInError]);
 }
 
-function useSending({ apiBase, state, dispatch }: FormProps, read: (values: Values) => Reading | null) {
-  // A second press may come before React renders again.
-  const isSending = useRef(false);
+function useSending({ apiBase, state, dispatch }: FormProps, unreadableIn: (values: Values) => FootprintErrors) {
   const lastSent = useRef({ body: "", key: "" });
 
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
+  return async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (isSending.current) return;
+    // React renders before the next event, so a second press finds this phase.
+    if (state.phase.kind === "sending") return;
     // Includes what a program wrote without an event.
     const values = { ...state.values, ...readValues(event.currentTarget) };
-    const errors = problemsIn(values, read(values)?.errors ?? {});
-    if (Object.keys(errors).length > 0) return dispatch({ type: "invalid", values, errors });
-
-    isSending.current = true;
-    dispatch({ type: "sending", values });
+    const errors = problemsIn(values, unreadableIn(values));
+    dispatch({ type: "submitted", values, errors });
+    if (Object.keys(errors).length > 0) return;
     try {
       const body = requestBody(values);
       // The same message keeps its key, so that sending it again after a lost answer does not store it twice.
       if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
       const answer = await sendMessage(apiBase, body, lastSent.current.key);
       if (answer.success) rememberValues({});
-      dispatch({ type: "answered", answer, values, date: new Date() });
+      dispatch({ type: "answered", answer, date: new Date() });
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke", isOffline: !navigator.onLine });
     }
-    isSending.current = false;
-  }
-
-  return submit;
+  };
 }
 
 /** The server uses the last of two fields with the same name: this one, not the list that scripts fill. */

@@ -1,41 +1,8 @@
-import { startTransition, useEffect, useState } from "react";
 import { countryName } from "../../contract/country-name.ts";
-
-const RETRY_MS = 1000;
 
 export interface Country {
   code: string;
   name: string;
-}
-
-/** Sorted by name. Stays empty if the list fails to load, because a country is optional. */
-export function useCountries(url: string): readonly Country[] {
-  const [countries, setCountries] = useState<readonly Country[]>([]);
-  useEffect(() => {
-    const controller = new AbortController();
-    tryTwice(() => loadCountries(url, controller.signal))
-      // Rendering 250 options at once would block a slow phone.
-      .then((list) => startTransition(() => setCountries(list)))
-      .catch((error: unknown) => controller.signal.aborted || console.error("The country list did not load.", error));
-    return () => controller.abort();
-  }, [url]);
-  return countries;
-}
-
-/** Does not retry requests that were cancelled because the visitor left the page; Firefox reports those as errors. */
-export async function tryTwice<Result>(load: () => Promise<Result>): Promise<Result> {
-  try {
-    return await load();
-  } catch {
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    return load();
-  }
-}
-
-async function loadCountries(url: string, signal: AbortSignal): Promise<Country[]> {
-  const response = await fetch(url, { signal, credentials: "omit" });
-  if (!response.ok) throw new Error(`The country list answered ${response.status}.`);
-  return readCountries(await response.json());
 }
 
 /**

@@ -17,11 +17,9 @@ import {
   sourcesOf,
 } from "../../contract/footprint/words.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
-import { capitalised } from "./footprint-part.tsx";
-import type { SentReport } from "./form-state.ts";
+import { capitalised, type Result } from "./footprint-part.tsx";
+import type { SentReport, Values } from "./form-state.ts";
 import { type Reading, readEstimate } from "./reading.ts";
-
-export { readEstimate };
 
 if (typeof document !== "undefined") {
   const sheet = new CSSStyleSheet();
@@ -29,9 +27,37 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
+/** The functions that need the electricity figures. */
+export function createEstimator(electricity: ElectricityTable) {
+  const read = (values: Values) => readEstimate(values, electricity);
+  return {
+    read,
+    show({ estimate, largest, country }: Reading, price: Price | null, countryName: string): Result {
+      if (!estimate) return { total: <p className="footprint-empty">Your estimate appears here as you type.</p> };
+      const shown = { estimate, largest, country, countryName, electricity, price };
+      return { total: <Total {...shown} />, details: <Details {...shown} />, sources: <Sources {...shown} /> };
+    },
+    /** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
+    report({ values, reference, date }: SentReport, price: Price | null, countryName: string): string {
+      const { estimate, country } = read(values);
+      if (!estimate) return "";
+      return reportHtml({ inputs: estimate.inputs, country, countryName, reference, date }, electricity, price);
+    },
+  };
+}
+
+interface ShownEstimate {
+  estimate: FootprintEstimate;
+  /** As in `Reading`. */
+  largest: string;
+  country: string;
+  countryName: string;
+  electricity: ElectricityTable;
+  price: Price | null;
+}
+
 /** The number and its parts, which stay in view beside the fields. */
-export function Total({ reading: { estimate } }: { reading: Reading }) {
-  if (!estimate) return <p className="footprint-empty">Your estimate appears here as you type.</p>;
+function Total({ estimate }: ShownEstimate) {
   const each = eachText(estimate);
   const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
   const [first = { kg: 0 }] = categories;
@@ -67,16 +93,9 @@ export function Total({ reading: { estimate } }: { reading: Reading }) {
   );
 }
 
-interface DetailsProps {
-  reading: Reading;
-  price: Price | null;
-  countryName: string;
-}
-
 /** The range, the price, and what would reduce the total. */
-export function Details({ reading, price, countryName }: DetailsProps) {
-  const { estimate, country, electricity, largest } = reading;
-  if (!estimate) return null;
+function Details(shown: ShownEstimate) {
+  const { estimate, largest, country, electricity, price } = shown;
   const between = rangeText(estimate);
   return (
     <div className="footprint-details">
@@ -90,7 +109,7 @@ export function Details({ reading, price, countryName }: DetailsProps) {
           {formatCost(estimate.totalKg, price)}
         </p>
       )}
-      <PlaceNote country={country} countryName={countryName} estimate={estimate} />
+      <PlaceNote {...shown} />
       {largest !== "" && (
         <p>
           The largest part: <b data-fact="largest">{largest}</b>. <span className="footprint-small">{ROUNDED}</span>
@@ -121,7 +140,7 @@ export function Details({ reading, price, countryName }: DetailsProps) {
 }
 
 /** Says where an average is used instead of the visitor's country. */
-function PlaceNote({ country, countryName, estimate }: Omit<SourcesProps, "electricity">) {
+function PlaceNote({ country, countryName, estimate }: ShownEstimate) {
   const averaged = estimate.lines.filter(({ place, quantity }) => place === null && quantity > 0);
   if (averaged.length === 0) return null;
   const grid = averaged.some(({ field }) => field !== "hotelNights") && "the world’s average for electricity";
@@ -129,25 +148,19 @@ function PlaceNote({ country, countryName, estimate }: Omit<SourcesProps, "elect
   return (
     <p className="footprint-place">
       <span>{`Computed with ${[grid, hotels].filter(Boolean).join(" and ")}:`}</span>{" "}
+      {/* With keys, because React cannot change the texts of one into those of the other on a translated page. */}
       {country === "" ? (
-        <span>
+        <span key="choose">
           choose <a href="#estimate-country">your country</a> for its own figures.
         </span>
       ) : (
-        <span>{`there are no figures for ${countryName}.`}</span>
+        <span key="none">{`there are no figures for ${countryName}.`}</span>
       )}
     </p>
   );
 }
 
-interface SourcesProps {
-  country: string;
-  countryName: string;
-  electricity: ElectricityTable;
-  estimate: FootprintEstimate;
-}
-
-export function Sources({ country, countryName, electricity, estimate }: SourcesProps) {
+function Sources({ country, countryName, electricity, estimate }: ShownEstimate) {
   const lines = explainLines(estimate, country, countryName, electricity);
   return (
     <details className="footprint-sources">
@@ -171,16 +184,4 @@ export function Sources({ country, countryName, electricity, estimate }: Sources
       </p>
     </details>
   );
-}
-
-/** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
-export function reportOf(
-  { values, reference, date }: Extract<SentReport, { values: unknown }>,
-  countryName: string,
-  electricity: ElectricityTable,
-  price: Price | null,
-): string {
-  const { estimate, country } = readEstimate(values, electricity);
-  if (!estimate) return "";
-  return reportHtml({ inputs: estimate.inputs, country, countryName, reference, date }, electricity, price);
 }

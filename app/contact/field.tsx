@@ -1,27 +1,39 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { MAX_LENGTH } from "../../contract/contact-message.ts";
+import { formatAmount } from "../../contract/footprint/fields.ts";
+import { plural } from "../../contract/plural.ts";
 
-type Native = Pick<
-  InputHTMLAttributes<HTMLInputElement>,
-  "autoComplete" | "dir" | "enterKeyHint" | "form" | "inputMode" | "maxLength" | "required" | "spellCheck" | "type"
->;
+/** The parts of the page outside of the form contain fields of it. */
+export const FORM_ID = "message-form";
 
-interface FieldProps extends Native {
+/** What the form knows of a field. */
+export interface FieldState {
   /** Also its id. Without a name, the form does not send it, and `id` is needed. */
   name: string;
-  id?: string;
-  label: string;
   value: string;
   error?: string | undefined;
+  /** Shown while there is no error. */
   hint?: string | undefined;
+  /** The numbers that an amount such as "1.500" can mean. */
+  meanings?: readonly string[] | undefined;
+  onEdit(value: string): void;
+  onLeave?(): void;
+}
+
+interface FieldProps
+  extends FieldState,
+    Pick<
+      InputHTMLAttributes<HTMLInputElement>,
+      "autoComplete" | "enterKeyHint" | "form" | "inputMode" | "maxLength" | "required" | "spellCheck" | "type"
+    > {
+  id?: string;
+  label: string;
   /** The note beside the field, which describes it while it has no error and no hint. */
   noteId?: string | undefined;
   /** Makes it a select. */
-  options?: readonly { code: string; name: string }[];
+  options?: readonly { code: string; name: string }[] | undefined;
   /** Makes it a text area. */
   rows?: number;
-  onEdit(value: string): void;
-  onLeave?(): void;
   /** Shown between the field and its error. */
   children?: ReactNode;
 }
@@ -31,34 +43,20 @@ interface FieldProps extends Native {
  * fields, because browsers would silently cut pasted text.
  */
 export function Field(props: FieldProps) {
-  const {
-    name,
-    id = name,
-    label,
-    value,
-    error,
-    hint,
-    noteId,
-    options,
-    rows,
-    onEdit,
-    onLeave,
-    children,
-    ...native
-  } = props;
-  const describedBy = error !== undefined ? `${id}-error` : hint !== undefined ? `${id}-hint` : noteId;
-  const { required, type, spellCheck, inputMode, maxLength, ...common } = native;
+  const { name, id = name, label, error, hint, meanings = [], noteId, options, rows, onEdit, onLeave, ...rest } = props;
+  const { children, type, spellCheck, inputMode, maxLength, ...native } = rest;
+  const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
+  const describedBy = kind ? `${id}-${kind}` : noteId;
   const control = {
     id,
     ...(name !== "" && { name }),
-    value,
     onChange: ({ target }: { target: { value: string } }) => onEdit(target.value),
     onBlur: onLeave,
     // Always set on a required field: Firefox reports an empty one as invalid.
-    ...((required || error !== undefined) && { "aria-invalid": error !== undefined }),
+    ...((native.required || error !== undefined) && { "aria-invalid": error !== undefined }),
     ...(describedBy !== undefined && { "aria-describedby": describedBy }),
-    ...common,
-    ...(required && { required, dir: "auto" }),
+    ...native,
+    ...(native.required && { dir: "auto" }),
   };
   return (
     <div className={`field field-${id}`}>
@@ -77,14 +75,27 @@ export function Field(props: FieldProps) {
         <input {...control} {...{ type, spellCheck, inputMode, maxLength }} />
       )}
       {children}
-      {error !== undefined && (
-        <p className="field-error" id={`${id}-error`}>
-          {error}
+      {error !== undefined && meanings.length > 0 && (
+        <p className="meanings">
+          {meanings.map((text) => (
+            <button
+              key={text}
+              type="button"
+              className="suggestion"
+              data-fact="amount"
+              onClick={() => {
+                onEdit(text);
+                focusField(id);
+              }}
+            >
+              {`Use ${text}`}
+            </button>
+          ))}
         </p>
       )}
-      {hint !== undefined && (
-        <p className="field-hint" id={`${id}-hint`}>
-          {hint}
+      {kind && (
+        <p className={`field-${kind}`} id={describedBy}>
+          {error ?? hint}
         </p>
       )}
     </div>
@@ -95,13 +106,13 @@ export function Field(props: FieldProps) {
 const NEAR_LIMIT = 500;
 
 /** Shows how many characters are left near the limit, and never cuts a text. */
-export function MessageField(field: FieldProps) {
+export function MessageField(field: FieldState) {
   const left = MAX_LENGTH.message - field.value.trim().length;
   const tooLong =
     left < 0 ? `This is ${characters(-left)} too long. Please shorten it: we do not cut text.` : undefined;
   const hint = left >= 0 && left <= NEAR_LIMIT ? `${characters(left)} left` : undefined;
   return (
-    <Field {...field} required rows={4} error={tooLong ?? field.error} hint={hint}>
+    <Field {...field} label="Message" required rows={4} error={tooLong ?? field.error} hint={hint}>
       {/* Announces only every hundredth character, not every key. */}
       <p className="visually-hidden" aria-live="polite">
         {tooLong ? "The text is too long." : hint && `No more than ${characters(Math.ceil(left / 100) * 100)} left`}
@@ -111,10 +122,31 @@ export function MessageField(field: FieldProps) {
 }
 
 function characters(count: number): string {
-  return `${count.toLocaleString("en-GB")} ${count === 1 ? "character" : "characters"}`;
+  return plural(count, "character", formatAmount);
 }
 
-/** Focuses the field, and opens the closed parts that it is in. */
+/** Links to the fields to correct. */
+export function ProblemList({ problems }: { problems: readonly (readonly [name: string, sentence: string])[] }) {
+  return (
+    <ul>
+      {problems.map(([name, sentence]) => (
+        <li key={name}>
+          <a
+            href={`#${name}`}
+            onClick={(event) => {
+              event.preventDefault();
+              focusField(name);
+            }}
+          >
+            {sentence}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Focuses the field. Opens the closed parts that it is in, as a browser does for a fragment; React hears of it. */
 export function focusField(name: string): void {
   const field = document.getElementById(name);
   for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;

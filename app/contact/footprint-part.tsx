@@ -1,10 +1,9 @@
 import type { KeyboardEvent, ReactNode } from "react";
 import { CAR_UNITS, CHOICES, FIELD_PREFIX, optionLabel, unbroken } from "../../contract/footprint/fields.ts";
-import type { AnswerErrors } from "../../contract/send-email-answer.ts";
 import { type Country, countryOptions } from "./countries.ts";
-import { Field, focusField } from "./field.tsx";
-import type { Fold, FormState } from "./form-state.ts";
-import { FIRST, FOLDED_GROUPS, type Group, type Words } from "./questions.ts";
+import { Field, type FieldState, FORM_ID, ProblemList } from "./field.tsx";
+import { FORM_TITLE_ID } from "./form-head.tsx";
+import { type Fold, GROUPS, type Group, type Words } from "./questions.ts";
 import type { Reading } from "./reading.ts";
 
 /** The fragment that opens the part. */
@@ -14,28 +13,44 @@ export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObse
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
 export const FOOTPRINT_PATH = "/assets/footprint";
 
+/** What the page shows of an estimate in three places. */
+export interface Result {
+  total: ReactNode;
+  details?: ReactNode;
+  sources?: ReactNode;
+}
+
+/** Before the arithmetic has loaded. Without script, it never does. */
+export const NO_RESULT: Result = {
+  total: (
+    <noscript>
+      <p className="footprint-empty">Your estimate is shown after you have sent the message.</p>
+    </noscript>
+  ),
+};
+
+export const FAILED_RESULT: Result = {
+  total: (
+    <p className="footprint-empty">
+      The estimate cannot be shown at the moment. You can still send your message: we compute the estimate from what you
+      entered.
+    </p>
+  ),
+};
+
 interface FootprintPartProps {
-  state: FormState;
-  formId: string;
-  /** The heading of the form. */
-  formTitleId: string;
-  countries: readonly Country[];
-  reading: Reading | null;
-  errors: AnswerErrors;
+  open: readonly Fold[];
+  /** `undefined` until the arithmetic has loaded. */
+  reading: Reading | undefined;
+  result: Result;
   /** The unreadable amounts, with a sentence for each. */
   problems: readonly (readonly [name: string, sentence: string])[];
-  /** The figures did not load. */
-  hasFailed: boolean;
-  onEdit(name: string, value: string): void;
-  onLeave(name: string): void;
+  announcement: string;
+  countries: readonly Country[];
+  fieldOf(name: string): FieldState;
   onToggle(fold: Fold, isOpen: boolean): void;
   onContinue(): void;
   onRemove(): void;
-  /** The result, which needs the arithmetic. */
-  total: ReactNode;
-  details: ReactNode;
-  sources: ReactNode;
-  announcement: string;
 }
 
 /**
@@ -43,60 +58,18 @@ interface FootprintPartProps {
  * the server computes it.
  */
 export function FootprintPart(props: FootprintPartProps) {
-  const { state, formId, formTitleId, countries, reading, errors, problems, hasFailed, onEdit, onLeave } = props;
+  const { open, reading, result, problems, announcement, countries, fieldOf, onToggle, onContinue, onRemove } = props;
+  const country = fieldOf("country");
+  const whom = fieldOf(`${FIELD_PREFIX}for`);
   const fold = (name: Fold) => ({
     "data-fold": name,
-    open: state.open.includes(name),
-    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) => props.onToggle(name, currentTarget.open),
+    open: open.includes(name),
+    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) => onToggle(name, currentTarget.open),
   });
-  const control = (field: string, label: string, noteId?: string) => {
-    const name = FIELD_PREFIX + field;
-    const error = errors[name as keyof typeof errors];
-    const options = optionsOf(field);
-    const value = state.values[name] ?? "";
-    return (
-      <Field
-        key={name}
-        {...{ name, label, value, error, noteId, form: formId }}
-        hint={error === undefined ? reading?.hints[name] : undefined}
-        onEdit={(text) => onEdit(name, text)}
-        onLeave={() => onLeave(name)}
-        {...(options
-          ? { options }
-          : { inputMode: field === "people" ? "numeric" : "decimal", maxLength: 40, enterKeyHint: "next" })}
-      >
-        {error !== undefined && (
-          <Meanings
-            texts={reading?.meanings[name] ?? []}
-            onChoose={(text) => {
-              onEdit(name, text);
-              focusField(name);
-            }}
-          />
-        )}
-      </Field>
-    );
-  };
-  const group = ({ legend, note, questions }: Group) => {
-    const noteId = `${questions[0]?.[0]}-note`;
-    return (
-      <fieldset
-        key={noteId}
-        className="footprint-group"
-        data-columns={questions.length % 3 === 0 ? 3 : 2}
-        aria-describedby={noteId}
-      >
-        <legend>
-          <WordsFor words={legend} />
-        </legend>
-        <p className="footprint-note" id={noteId}>
-          <WordsFor words={note} />
-        </p>
-        {/* Orca does not read a fieldset's description, so the first field refers to the note too. */}
-        {questions.map(([field, label], index) => control(field, label, index === 0 ? noteId : undefined))}
-      </fieldset>
-    );
-  };
+  const groupsIn = (name: Fold) =>
+    GROUPS.filter((group) => group.fold === name).map((group) => (
+      <QuestionGroup key={Object.keys(group.labels)[0]} group={group} fieldOf={fieldOf} />
+    ));
   return (
     <details className="footprint" {...fold("footprint")}>
       <summary>
@@ -131,51 +104,50 @@ export function FootprintPart(props: FootprintPartProps) {
               <label key={option} className="footprint-choice">
                 <input
                   type="radio"
-                  name={`${FIELD_PREFIX}for`}
+                  name={whom.name}
                   value={option}
-                  checked={state.values[`${FIELD_PREFIX}for`] === option}
-                  onChange={() => onEdit(`${FIELD_PREFIX}for`, option)}
-                  form={formId}
+                  checked={whom.value === option}
+                  onChange={() => whom.onEdit(option)}
+                  form={FORM_ID}
                 />
                 <span>{option === "household" ? "Me or my household" : "My organisation"}</span>
               </label>
             ))}
-            {control("people", "Number of people (optional)")}
+            <Question field="people" label="Number of people (optional)" fieldOf={fieldOf} />
           </fieldset>
           {/* A second control for the form's country. It has no name, so the form sends one country. */}
           <Field
             id="estimate-country"
             name=""
             label="Your country"
-            value={state.values.country ?? ""}
-            options={countryOptions(countries, state.values.country ?? "")}
+            value={country.value}
+            options={countryOptions(countries, country.value)}
             hint="We count electricity and hotels with the figures for this country. The form below shows the same country."
-            onEdit={(code) => onEdit("country", code)}
+            onEdit={country.onEdit}
           />
           <noscript>
             <p className="footprint-note">
               Electricity and hotels are counted with the figures for the country that you choose in the form below.
             </p>
           </noscript>
-          {FIRST.map(group)}
+          {groupsIn("footprint")}
           <details className="footprint-more" {...fold("flights")}>
             <summary>
               <span>Flight distance and class</span>{" "}
               <span className="footprint-note">{unbroken("default: 1,500 and 6,500 km, economy")}</span>
             </summary>
-            {FOLDED_GROUPS.flights.map(group)}
+            {groupsIn("flights")}
           </details>
           <details className="footprint-more" {...fold("more")}>
             <summary>
               <span>Add more</span> <span className="footprint-note">public transport, hotels, other fuels</span>
             </summary>
-            {FOLDED_GROUPS.more.map(group)}
+            {groupsIn("more")}
           </details>
         </div>
         <div className="footprint-outcome">
           <div className="footprint-panel">
-            {props.total}
-            {!reading && <NoResult hasFailed={hasFailed} />}
+            {result.total}
             {problems.length > 0 && (
               <div className="footprint-problem">
                 <p>Not counted yet:</p>
@@ -185,25 +157,25 @@ export function FootprintPart(props: FootprintPartProps) {
             <div className="footprint-actions">
               <a
                 className={`button button-${reading?.estimate ? "primary" : "outline"}`}
-                href={`#${formTitleId}`}
+                href={`#${FORM_TITLE_ID}`}
                 onClick={(event) => {
                   event.preventDefault();
-                  props.onContinue();
+                  onContinue();
                 }}
               >
                 Continue to your message
               </a>
               {reading?.estimate && (
-                <button type="button" className="text-button" onClick={props.onRemove}>
+                <button type="button" className="text-button" onClick={onRemove}>
                   Remove the estimate
                 </button>
               )}
             </div>
           </div>
-          {props.details}
+          {result.details}
         </div>
         <div className="footprint-about">
-          {props.sources}
+          {result.sources}
           <p className="footprint-limits">
             This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
             water, buildings and investments, so most people and companies emit more. Cutting comes before offsetting.
@@ -213,47 +185,54 @@ export function FootprintPart(props: FootprintPartProps) {
         </div>
         {/* Orca reads all of it only with both attributes. */}
         <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
-          {props.announcement}
+          {announcement}
         </p>
       </div>
     </details>
   );
 }
 
-function NoResult({ hasFailed }: { hasFailed: boolean }) {
-  if (hasFailed) {
-    return (
-      <p className="footprint-empty">
-        The estimate cannot be shown at the moment. You can still send your message: we compute the estimate from what
-        you entered.
-      </p>
-    );
-  }
+interface QuestionProps {
+  field: string;
+  label: string;
+  noteId?: string | undefined;
+  fieldOf(name: string): FieldState;
+}
+
+function Question({ field, label, noteId, fieldOf }: QuestionProps) {
+  const codes = field === "carUnit" ? CAR_UNITS : CHOICES[field as keyof typeof CHOICES]?.options;
+  // Units are not capitalised.
+  const nameOf = (code: string) => (field === "carUnit" ? optionLabel(code) : capitalised(optionLabel(code)));
   return (
-    <noscript>
-      <p className="footprint-empty">Your estimate is shown after you have sent the message.</p>
-    </noscript>
+    <Field
+      {...fieldOf(FIELD_PREFIX + field)}
+      {...{ label, noteId, form: FORM_ID }}
+      {...(codes
+        ? { options: codes.map((code) => ({ code, name: nameOf(code) })) }
+        : { inputMode: field === "people" ? "numeric" : "decimal", maxLength: 40, enterKeyHint: "next" })}
+    />
   );
 }
 
-/** Links to the fields to correct. */
-export function ProblemList({ problems }: { problems: readonly (readonly [name: string, sentence: string])[] }) {
+function QuestionGroup({
+  group: { legend, note, labels },
+  fieldOf,
+}: Pick<QuestionProps, "fieldOf"> & { group: Group }) {
+  const questions = Object.entries(labels);
+  const noteId = `${questions[0]?.[0]}-note`;
   return (
-    <ul>
-      {problems.map(([name, sentence]) => (
-        <li key={name}>
-          <a
-            href={`#${name}`}
-            onClick={(event) => {
-              event.preventDefault();
-              focusField(name);
-            }}
-          >
-            {sentence}
-          </a>
-        </li>
+    <fieldset className="footprint-group" data-columns={questions.length % 3 === 0 ? 3 : 2} aria-describedby={noteId}>
+      <legend>
+        <WordsFor words={legend} />
+      </legend>
+      <p className="footprint-note" id={noteId}>
+        <WordsFor words={note} />
+      </p>
+      {/* Orca does not read a fieldset's description, so the first field refers to the note too. */}
+      {questions.map(([field, label], index) => (
+        <Question key={field} {...{ field, label, fieldOf }} noteId={index === 0 ? noteId : undefined} />
       ))}
-    </ul>
+    </fieldset>
   );
 }
 
@@ -266,26 +245,9 @@ function WordsFor({ words }: { words: Words }) {
   );
 }
 
-/** Buttons for the numbers that an amount such as "1.500" can mean. */
-function Meanings({ texts, onChoose }: { texts: readonly string[]; onChoose(text: string): void }) {
-  if (texts.length === 0) return null;
-  return (
-    <p className="meanings">
-      {texts.map((text) => (
-        <button key={text} type="button" className="suggestion" data-fact="amount" onClick={() => onChoose(text)}>
-          {`Use ${text}`}
-        </button>
-      ))}
-    </p>
-  );
-}
-
-function optionsOf(field: string): { code: string; name: string }[] | undefined {
-  const options = field === "carUnit" ? CAR_UNITS : CHOICES[field as keyof typeof CHOICES]?.options;
-  return options?.map((code) => ({
-    code,
-    name: field === "carUnit" ? optionLabel(code) : capitalised(optionLabel(code)),
-  }));
+/** The control that opens and closes the part. */
+export function footprintSummary(): HTMLElement | null {
+  return document.querySelector(".footprint > summary");
 }
 
 export function capitalised(text: string): string {
@@ -294,7 +256,9 @@ export function capitalised(text: string): string {
 
 /** Enter after a number moves to the next field, as "Next" on a phone's keyboard does. It must not send the message. */
 function nextOnEnter(event: KeyboardEvent<HTMLElement>): void {
-  if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement)) return;
+  // The first Enter of an input method, such as for full-width digits, only ends the composition.
+  const isComposing = event.nativeEvent.isComposing;
+  if (event.key !== "Enter" || isComposing || !(event.target instanceof HTMLInputElement)) return;
   event.preventDefault();
   const fields = [...event.currentTarget.querySelectorAll<HTMLElement>("input:not([type=radio]), select, summary")];
   const visible = fields.filter((field) => field.checkVisibility());

@@ -6,7 +6,7 @@ import { type FormState, startState } from "./form-state.ts";
 test("progress and an outcome appear in an atomic live region: assertive for a failure, otherwise polite", () => {
   const regionOf = (phase: FormState["phase"]) => {
     const state = { ...startState({ answer: null, reportHtml: "" }), phase };
-    const html = renderToStaticMarkup(<FormAlert state={state} isAnswer={false} answerWithin="" hasReport={false} />);
+    const html = renderToStaticMarkup(<FormAlert state={state} answerWithin="" hasReport={false} />);
     return /<div class="alerts" ([^>]*)><(?!\/)/.exec(html)?.[1];
   };
   const [polite, assertive] = ["polite", "assertive"].map((live) => `aria-live="${live}" aria-atomic="true"`);

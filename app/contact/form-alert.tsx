@@ -1,7 +1,7 @@
-import type { ReactNode, Ref } from "react";
+import type { MouseEvent, Ref } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { problemsOf, problemsTitle, SENT_ALERT_ID, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
-import { ProblemList } from "./footprint-part.tsx";
+import { ProblemList } from "./field.tsx";
 import type { FormState, Phase } from "./form-state.ts";
 
 const TEXT = {
@@ -10,21 +10,13 @@ const TEXT = {
   broken: "An error occurred while sending your message.",
 } as const;
 
-export const SEND_ANOTHER = "Send another message";
-
-interface ErrorSummaryProps {
-  ref: Ref<HTMLDivElement>;
-  state: FormState;
-  /** Whether the page is the server's answer, so that it must show the alert without script. */
-  isAnswer: boolean;
-}
-
 /**
  * Stands above the form, so that visitors need not search for the fields to correct. It gets the focus, and screen
  * readers read all of it. It lists the errors of the last submit and stays the same during corrections, so that nothing
  * moves.
  */
-export function ErrorSummary({ ref, state: { phase, errors }, isAnswer }: ErrorSummaryProps) {
+export function ErrorSummary({ ref, state }: { ref: Ref<HTMLDivElement>; state: FormState }) {
+  const { phase, errors, isInteractive } = state;
   const problems = problemsOf(errors);
   if (problems.length === 0) return null;
   return (
@@ -35,9 +27,9 @@ export function ErrorSummary({ ref, state: { phase, errors }, isAnswer }: ErrorS
       tabIndex={-1}
       aria-labelledby="problems"
       // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
-      autoFocus={isAnswer}
+      autoFocus={!isInteractive}
     >
-      {phase.kind === "failed" && <AlertText title={TEXT.failed}>{phase.text}</AlertText>}
+      {phase.kind === "failed" && <AlertText title={TEXT.failed} more={phase.text} />}
       <h3 id="problems" className="alert-text">
         {problemsTitle(problems.length)}
       </h3>
@@ -46,9 +38,7 @@ export function ErrorSummary({ ref, state: { phase, errors }, isAnswer }: ErrorS
   );
 }
 
-interface FormAlertProps {
-  state: FormState;
-  isAnswer: boolean;
+interface OutcomeProps {
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
   hasReport: boolean;
@@ -58,13 +48,14 @@ interface FormAlertProps {
  * The progress and the outcome of the last submit, which screen readers announce. With the roles alone, Orca skips
  * failures and reads half of a success; with role and `aria-live` on one element, it reads everything twice.
  */
-export function FormAlert({ state: { phase, errors }, isAnswer, answerWithin, hasReport }: FormAlertProps) {
+export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState }) {
+  const { phase, errors, isInteractive } = state;
   const isListed = Object.keys(errors).length > 0;
   return (
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
         {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
-        {phase.kind === "sent" && <Sent {...{ phase, answerWithin, hasReport }} />}
+        {phase.kind === "sent" && <Sent phase={phase} {...props} />}
       </div>
       <div className="alerts" aria-live="assertive" aria-atomic="true">
         {phase.kind === "failed" && !isListed && (
@@ -73,14 +64,14 @@ export function FormAlert({ state: { phase, errors }, isAnswer, answerWithin, ha
             role="alert"
             tabIndex={-1}
             // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
-            autoFocus={isAnswer}
+            autoFocus={!isInteractive}
           >
-            <AlertText title={TEXT.failed}>{phase.text}</AlertText>
+            <AlertText title={TEXT.failed} more={phase.text} />
           </div>
         )}
         {phase.kind === "broken" && (
           <div className="alert alert-broken" role="alert">
-            <AlertText title={TEXT.broken}>{unknownOutcome(phase.isOffline)}</AlertText>
+            <AlertText title={TEXT.broken} more={unknownOutcome(phase.isOffline)} />
           </div>
         )}
       </div>
@@ -94,15 +85,8 @@ function unknownOutcome(isOffline: boolean): string {
   return `${cause} ${remedy}: it will not be sent twice.`;
 }
 
-type SentPhase = Extract<Phase, { kind: "sent" }>;
-
-interface SentProps {
-  phase: SentPhase;
-  answerWithin: string;
-  hasReport: boolean;
-}
-
-function Sent({ phase: { reference, totalKg, keepsEdits }, answerWithin, hasReport }: SentProps) {
+function Sent({ phase, answerWithin, hasReport }: OutcomeProps & { phase: Extract<Phase, { kind: "sent" }> }) {
+  const { reference, totalKg, keepsEdits } = phase;
   return (
     <div className="alert alert-sent" role="status" id={SENT_ALERT_ID}>
       <h3 className="sent-title">
@@ -147,18 +131,24 @@ export function SentElsewhere({ answerWithin }: { answerWithin: string }) {
   return (
     <div className="sent-elsewhere">
       <Sent {...{ phase, answerWithin }} hasReport={false} />
-      <a className="button button-outline send-another" href="/contact">
-        {SEND_ANOTHER}
-      </a>
+      <SendAnother />
     </div>
   );
 }
 
-function AlertText({ title, children }: { title: string; children: ReactNode }) {
+export function SendAnother({ onClick }: { onClick?(event: MouseEvent): void }) {
+  return (
+    <a className="button button-outline send-another" href="/contact" onClick={onClick}>
+      Send another message
+    </a>
+  );
+}
+
+function AlertText({ title, more }: { title: string; more: string }) {
   return (
     <>
       <p className="alert-text">{title}</p>
-      <p className="alert-more">{children}</p>
+      <p className="alert-more">{more}</p>
     </>
   );
 }

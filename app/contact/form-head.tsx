@@ -5,18 +5,15 @@ export const FORM_TITLE_ID = "form-title";
 const FORM_HEAD_ID = "form-head";
 const ENCLOSED_ID = "enclosed";
 
-/** The estimate that goes with the message, as text. Unknown values are empty. */
-export interface Enclosed {
-  total: string;
-  /** "Flights, 55%". */
-  largest: string;
-  /** Names unreadable inputs, which prevent sending. */
-  problem: string;
-}
-
 interface FormHeadProps {
-  /** `null` while nothing is entered. */
-  enclosed: Enclosed | null;
+  /** The estimate that goes with the message, as text. Unknown values are empty. `null` while nothing is entered. */
+  enclosed: {
+    total: string;
+    /** "Flights, 55%". */
+    largest: string;
+    /** Names unreadable inputs, which prevent sending. */
+    problem: string;
+  } | null;
   onEdit(): void;
   onRemove(): void;
 }
@@ -35,7 +32,30 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
       <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
       {enclosed ? (
         <div className="enclosed">
-          <p id={ENCLOSED_ID}>{enclosed.problem === "" ? <Included {...enclosed} /> : <Doubtful {...enclosed} />}</p>
+          {/* The keys make React replace the whole sentence: on a translated page it cannot change its texts. */}
+          <p id={ENCLOSED_ID}>
+            {enclosed.problem === "" ? (
+              <span key="included">
+                Your estimate is included
+                {enclosed.total !== "" && (
+                  <span>
+                    : <b data-fact="total">{unbroken(enclosed.total)}</b>
+                  </span>
+                )}
+                <span>.</span>
+                {enclosed.largest !== "" && (
+                  <span>
+                    {" "}
+                    The largest part: <span data-fact="largest">{enclosed.largest}</span>.
+                  </span>
+                )}
+              </span>
+            ) : (
+              <span key="doubtful">
+                Your estimate needs a correction before you send it. <span data-fact="problem">{enclosed.problem}</span>
+              </span>
+            )}
+          </p>
           <div className="enclosed-buttons">
             <button type="button" className="text-button" aria-label="Edit the estimate" onClick={onEdit}>
               Edit
@@ -49,34 +69,6 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
         <p className="form-note">To add an estimate, enter an amount.</p>
       )}
     </div>
-  );
-}
-
-function Included({ total, largest }: Enclosed) {
-  return (
-    <span>
-      Your estimate is included
-      {total !== "" && (
-        <span>
-          : <b data-fact="total">{unbroken(total)}</b>
-        </span>
-      )}
-      <span>.</span>
-      {largest !== "" && (
-        <span>
-          {" "}
-          The largest part: <span data-fact="largest">{largest}</span>.
-        </span>
-      )}
-    </span>
-  );
-}
-
-function Doubtful({ problem }: Enclosed) {
-  return (
-    <span>
-      Your estimate needs a correction before you send it. <span data-fact="problem">{problem}</span>
-    </span>
   );
 }
 

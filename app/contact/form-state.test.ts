@@ -21,9 +21,9 @@ test("starts with what stands in the fields, and opens the parts that contain in
   expect(after(seed({ ...VISITOR })).open).toEqual([]);
   expect(after(seed({ "footprint.carKm": "1" })).open).toEqual(["footprint"]);
   expect(after(seed({ "footprint.busKm": "1", "footprint.longFlightClass": "first" })).open).toEqual([
+    "footprint",
     "flights",
     "more",
-    "footprint",
   ]);
   expect(after(seed({ "footprint.people": "4" })).open).toEqual([]);
 });
@@ -34,31 +34,41 @@ test("reports an unreadable amount once its field is left, and other problems af
   expect(shownErrors(unreadable, typing)).toEqual({});
   const left = nextState(typing, { type: "left", name: "footprint.gasKwh" });
   expect(shownErrors(unreadable, left)).toEqual(unreadable);
-  const refused = nextState(left, { type: "invalid", values: left.values, errors: { name: "Enter your name." } });
+  const refused = nextState(left, { type: "submitted", values: left.values, errors: { name: "Enter your name." } });
   expect([hasFailed(refused), shownErrors(unreadable, refused).name]).toEqual([true, "Enter your name."]);
   const corrected = nextState(refused, edit("name", "A"));
   expect([hasFailed(corrected), shownErrors(unreadable, corrected)]).toEqual([false, unreadable]);
+  const removed = nextState(refused, { type: "removed" });
+  expect(shownErrors({}, removed)).toEqual({ name: "Enter your name." });
+});
+
+test("what is announced changes after a pause, and when a field is left after it, not with a key", () => {
+  const paused = after(edit("footprint.gasKwh", "11.500"), { type: "settled" });
+  expect(paused.settled).toEqual({ values: paused.values, typing: "footprint.gasKwh" });
+  const left = nextState(paused, { type: "left", name: "footprint.gasKwh" });
+  expect(left.settled).toEqual({ values: paused.values, typing: "" });
+  expect(nextState(left, edit("footprint.gasKwh", "11.5")).settled).toBe(left.settled);
 });
 
 test("after a success, clears what was sent, keeps what was changed since, and shows the estimate that was sent", () => {
   const values = { ...START_VALUES, ...VISITOR, "footprint.carKm": "1" };
   const date = new Date(0);
   const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
-  const sending = after(seed(values), { type: "sending", values });
-  const done = nextState(sending, { type: "answered", answer, values, date });
+  const sending = after(seed(values), { type: "submitted", values, errors: {} });
+  const done = nextState(sending, { type: "answered", answer, date });
   expect([isDone(done), done.values, done.open]).toEqual([true, START_VALUES, []]);
   expect(done.report).toEqual({ values, reference: "BC-7K3Q-9M", date });
   const changed = nextState(sending, edit("message", "Hello again"));
-  const kept = nextState(changed, { type: "answered", answer, values, date });
+  const kept = nextState(changed, { type: "answered", answer, date });
   expect([isDone(kept), kept.values]).toEqual([false, { ...START_VALUES, message: "Hello again" }]);
 });
 
 test("after a failure, keeps every value", () => {
   const values = { ...START_VALUES, ...VISITOR };
-  const sending = after(seed(values), { type: "sending", values });
+  const sending = after(seed(values), { type: "submitted", values, errors: {} });
   const answer = { success: false, error: "Try later." } as const;
   for (const event of [
-    { type: "answered", answer, values, date: new Date(0) },
+    { type: "answered", answer, date: new Date(0) },
     { type: "broke", isOffline: false },
   ] as const) {
     expect(nextState(sending, event)).toMatchObject({ values });

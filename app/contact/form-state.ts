@@ -8,13 +8,10 @@ import {
   type FootprintErrors,
 } from "../../contract/footprint/fields.ts";
 import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
-import { FOLDED_GROUPS } from "./questions.ts";
+import { type Fold, GROUPS } from "./questions.ts";
 
 /** The text of every field, by name. The radio buttons of a group have one value. */
 export type Values = Readonly<Record<string, string>>;
-
-/** The parts of the page that visitors open and close. */
-export type Fold = "footprint" | "flights" | "more";
 
 const ESTIMATE_START: Values = {
   ...Object.fromEntries(Object.keys(AMOUNTS).map((name) => [name, ""])),
@@ -50,23 +47,28 @@ export type Phase =
   | { kind: "failed"; text: string }
   | { kind: "broken"; isOffline: boolean };
 
-/** What the report shows: an estimate that was sent from this page, or the server's report after a plain post. */
-export type SentReport = { values: Values; reference: string; date: Date } | { html: string };
+/** An estimate that was sent from this page. */
+export interface SentReport {
+  values: Values;
+  reference: string;
+  date: Date;
+}
 
 export interface FormState {
   /** React has taken over the fields. */
   isInteractive: boolean;
   values: Values;
   phase: Phase;
-  /** The errors of the last submit, and the fields that the visitor has edited since. */
+  /** The values of the last submit, and their errors. */
+  submitted: Values;
   errors: AnswerErrors;
-  edited: readonly string[];
   /** The field that the visitor is typing in. Its value is not final. */
   typing: string;
-  /** The values after the last pause in typing, which screen readers announce. */
-  settled: Values;
+  /** The state after the last pause in typing, which screen readers announce. */
+  settled: Pick<FormState, "values" | "typing">;
   open: readonly Fold[];
-  report: SentReport | null;
+  /** The HTML is the server's report after a post without script; empty for none. */
+  report: SentReport | string;
 }
 
 export type FormEvent =
@@ -76,9 +78,8 @@ export type FormEvent =
   | { type: "settled" }
   | { type: "toggled"; fold: Fold; isOpen: boolean }
   | { type: "removed" }
-  | { type: "invalid"; values: Values; errors: AnswerErrors }
-  | { type: "sending"; values: Values }
-  | { type: "answered"; answer: SendEmailAnswer; values: Values; date: Date }
+  | { type: "submitted"; values: Values; errors: AnswerErrors }
+  | { type: "answered"; answer: SendEmailAnswer; date: Date }
   | { type: "broke"; isOffline: boolean }
   | { type: "again" };
 
@@ -86,60 +87,50 @@ export type FormEvent =
 export function startState({ answer, reportHtml }: { answer: SendEmailAnswer | null; reportHtml: string }): FormState {
   const start: FormState = {
     isInteractive: false,
-    values: START_VALUES,
     phase: { kind: "idle" },
+    submitted: START_VALUES,
     errors: {},
-    edited: [],
-    typing: "",
-    settled: START_VALUES,
     open: [],
-    report: reportHtml === "" ? null : { html: reportHtml },
+    report: reportHtml,
+    ...settledOn(START_VALUES),
   };
-  if (!answer) return start;
-  if (!answer.success) return { ...start, phase: { kind: "failed", text: answer.error }, errors: answer.fields ?? {} };
-  const { reference, footprint } = answer;
-  return { ...start, phase: { kind: "sent", reference, totalKg: footprint?.totalKg ?? null, keepsEdits: false } };
+  return answer ? { ...start, ...outcomeOf(answer) } : start;
 }
 
 export function nextState(state: FormState, event: FormEvent): FormState {
   switch (event.type) {
     case "seeded": {
       const values = { ...state.values, ...event.values };
-      return { ...state, isInteractive: true, values, settled: values, open: foldsToOpen(values, event.open) };
+      const open = foldsToOpen(values, event.open);
+      return { ...state, ...settledOn(values), isInteractive: true, submitted: values, open };
     }
-    case "edited": {
-      const { name, value } = event;
-      return { ...state, values: { ...state.values, [name]: value }, typing: name, edited: [...state.edited, name] };
+    case "edited":
+      return { ...state, values: { ...state.values, [event.name]: event.value }, typing: event.name };
+    case "left": {
+      if (state.typing !== event.name) return state;
+      const left = { ...state, typing: "" };
+      return state.settled.values === state.values ? nextState(left, { type: "settled" }) : left;
     }
-    case "left":
-      return state.typing === event.name ? { ...state, typing: "" } : state;
     case "settled":
-      return { ...state, settled: state.values };
+      return { ...state, settled: { values: state.values, typing: state.typing } };
     case "toggled": {
       const others = state.open.filter((fold) => fold !== event.fold);
       return { ...state, open: event.isOpen ? [...others, event.fold] : others };
     }
     case "removed": {
-      const values = { ...state.values, ...onlyEstimate(START_VALUES) };
-      return {
-        ...state,
-        values,
-        settled: values,
-        typing: "",
-        open: [],
-        edited: [...state.edited, ...Object.keys(values)],
-      };
+      const { message } = splitValues(state.values);
+      return { ...state, ...settledOn({ ...START_VALUES, ...message }), open: [] };
     }
-    case "invalid": {
+    case "submitted": {
       const { values, errors } = event;
-      return { ...state, values, phase: { kind: "invalid" }, errors, edited: [], typing: "" };
+      const kind = Object.keys(errors).length > 0 ? "invalid" : "sending";
+      return { ...state, values, submitted: values, errors, phase: { kind }, typing: "" };
     }
-    case "sending":
-      return { ...state, values: event.values, phase: { kind: "sending" }, errors: {}, edited: [], typing: "" };
-    case "answered":
-      return event.answer.success
-        ? afterSuccess(state, event.answer, event.values, event.date)
-        : afterFailure(state, event.answer);
+    case "answered": {
+      const { answer, date } = event;
+      if (answer.success) return afterSuccess(state, answer, date);
+      return { ...state, ...outcomeOf({ ...answer, error: `${answer.error} Nothing you typed is lost.` }) };
+    }
     case "broke":
       return { ...state, phase: { kind: "broken", isOffline: event.isOffline } };
     case "again":
@@ -147,43 +138,37 @@ export function nextState(state: FormState, event: FormEvent): FormState {
   }
 }
 
-function afterFailure(state: FormState, { error, fields = {} }: SendEmailAnswer & { success: false }): FormState {
-  return { ...state, phase: { kind: "failed", text: `${error} Nothing you typed is lost.` }, errors: fields };
+function settledOn(values: Values): Pick<FormState, "values" | "typing" | "settled"> {
+  return { values, typing: "", settled: { values, typing: "" } };
+}
+
+function outcomeOf(answer: SendEmailAnswer, keepsEdits = false): Pick<FormState, "phase" | "errors"> {
+  if (!answer.success) return { phase: { kind: "failed", text: answer.error }, errors: answer.fields ?? {} };
+  const { reference, footprint } = answer;
+  return { phase: { kind: "sent", reference, totalKg: footprint?.totalKg ?? null, keepsEdits }, errors: {} };
 }
 
 /** Clears each field that still has the sent value. */
-function afterSuccess(
-  state: FormState,
-  { reference, footprint }: SendEmailAnswer & { success: true },
-  sent: Values,
-  date: Date,
-): FormState {
-  const names = Object.keys(state.values);
-  const kept = names.filter((name) => state.values[name] !== sent[name]);
-  const values = { ...START_VALUES, ...Object.fromEntries(kept.map((name) => [name, state.values[name] ?? ""])) };
+function afterSuccess(state: FormState, answer: SendEmailAnswer & { success: true }, date: Date): FormState {
+  const { submitted } = state;
+  const kept = Object.entries(state.values).filter(([name, value]) => value !== submitted[name]);
   const keepsEdits = kept.length > 0;
   return {
     ...state,
-    edited: [],
-    values,
-    settled: values,
-    phase: { kind: "sent", reference, totalKg: footprint?.totalKg ?? null, keepsEdits },
+    ...settledOn({ ...START_VALUES, ...Object.fromEntries(kept) }),
+    ...outcomeOf(answer, keepsEdits),
     open: keepsEdits ? state.open : [],
-    report: hasAmounts(sent) ? { values: sent, reference, date } : null,
+    report: hasAmounts(submitted) ? { values: submitted, reference: answer.reference, date } : "",
   };
 }
 
 /** Folds that contain input must be open, whether the visitor or the browser wrote it. */
 function foldsToOpen(values: Values, open: readonly Fold[]): Fold[] {
   const isFilledIn = (field: string) => values[FIELD_PREFIX + field] !== START_VALUES[FIELD_PREFIX + field];
-  const filled = (["flights", "more"] as const).filter((fold) =>
-    FOLDED_GROUPS[fold].some(({ questions }) => questions.some(([field]) => isFilledIn(field))),
+  const filled = GROUPS.filter(({ fold, labels }) =>
+    fold === "footprint" ? hasAmounts(values) : Object.keys(labels).some(isFilledIn),
   );
-  return [...new Set([...open, ...filled, ...(hasAmounts(values) ? (["footprint"] as const) : [])])];
-}
-
-function onlyEstimate(values: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => name.startsWith(FIELD_PREFIX)));
+  return [...new Set([...open, ...filled.map(({ fold }) => fold)])];
 }
 
 /** The message was sent and nothing was typed since, so the confirmation replaces the form. */
@@ -196,19 +181,19 @@ export function hasFailed(state: FormState): boolean {
   return kind === "failed" || kind === "broken" || (kind === "invalid" && Object.keys(openErrors(state)).length > 0);
 }
 
-/** The errors of the last submit whose fields were not edited since. */
-function openErrors({ errors, edited }: FormState): AnswerErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([name]) => !edited.includes(name)));
+/** The errors of the last submit whose fields still have the submitted value. */
+function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([name]) => values[name] === submitted[name]));
 }
 
-/** Unreadable amounts are reported as soon as their field is left. */
-export function doubtsToShow(unreadable: FootprintErrors, { typing }: FormState): FootprintErrors {
-  return Object.fromEntries(Object.entries(unreadable).filter(([name]) => name !== typing));
+/** An error is reported as soon as its field is left, not while the visitor is typing. */
+export function reportedErrors(errors: AnswerErrors, typing: string): AnswerErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
 }
 
 /** The errors to show at their fields. */
 export function shownErrors(unreadable: FootprintErrors, state: FormState): AnswerErrors {
-  return { ...doubtsToShow(unreadable, state), ...openErrors(state) };
+  return reportedErrors({ ...unreadable, ...openErrors(state) }, state.typing);
 }
 
 /** Default distances, default choices and the number of people are not amounts. */
@@ -216,11 +201,21 @@ export function hasAmounts(values: Values): boolean {
   return Object.keys(AMOUNTS).some((name) => values[FIELD_PREFIX + name]?.trim());
 }
 
-/** The inputs of the estimate by the names that `/send-email` uses. */
-function estimateInputs(values: Values): Values {
-  return Object.fromEntries(
-    Object.entries(onlyEstimate(values)).map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]),
-  );
+/** The figures are needed while the part is open, and for an estimate that will be sent or was sent. */
+export function needsFigures({ open, values, report }: FormState): boolean {
+  return open.includes("footprint") || hasAmounts(values) || typeof report === "object";
+}
+
+/** The fields of the message, and those of the estimate by the names that `/send-email` uses. */
+function splitValues(values: Values): { message: Values; footprint: Values } {
+  const isOfEstimate = (name: string) => name.startsWith(FIELD_PREFIX);
+  const entries = Object.entries(values);
+  return {
+    message: Object.fromEntries(entries.filter(([name]) => !isOfEstimate(name))),
+    footprint: Object.fromEntries(
+      entries.flatMap(([name, value]) => (isOfEstimate(name) ? [[name.slice(FIELD_PREFIX.length), value]] : [])),
+    ),
+  };
 }
 
 /** Everything that prevents sending, by field. */
@@ -231,9 +226,6 @@ export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerE
 
 /** The body of `/send-email`. */
 export function requestBody(values: Values): string {
-  const message = Object.entries(values).filter(([name]) => !name.startsWith(FIELD_PREFIX));
-  return JSON.stringify({
-    ...Object.fromEntries(message),
-    ...(hasAmounts(values) && { footprint: estimateInputs(values) }),
-  });
+  const { message, footprint } = splitValues(values);
+  return JSON.stringify({ ...message, ...(hasAmounts(values) && { footprint }) });
 }

@@ -1,6 +1,7 @@
 // What the page keeps of the visitor's input outside of React's state: in the fields themselves, and in the history
 // entry of the page.
-import { type Fold, START_VALUES, type Values } from "./form-state.ts";
+import { START_VALUES, type Values } from "./form-state.ts";
+import type { Fold } from "./questions.ts";
 
 /** The values of the form's fields, whoever wrote them: the visitor, the browser, a program or the server. */
 export function readValues(form: HTMLFormElement): Values {

@@ -25,7 +25,6 @@ export interface Reading {
   meanings: Readonly<Record<string, readonly string[]>>;
   /** A two-letter code, or empty. */
   country: string;
-  electricity: ElectricityTable;
 }
 
 export function readEstimate(values: Values, electricity: ElectricityTable): Reading {
@@ -44,7 +43,6 @@ export function readEstimate(values: Values, electricity: ElectricityTable): Rea
     errors,
     meanings: Object.fromEntries(Object.keys(errors).map((name) => [name, meaningsOf(name, values)])),
     country,
-    electricity,
   };
 }
 
