@@ -65,7 +65,7 @@ export function listingSuite(test: ContractTest): void {
 
   test("counts by day and country", async ({ node }) => {
     const sent: [country: string, hours: number][] = [
-      ["DE", -24],
+      ["FR", -24],
       ["", 11],
       ["DE", 0],
       ["DE", 11],
@@ -78,8 +78,9 @@ export function listingSuite(test: ContractTest): void {
       { day: "2025-06-15", country: "DE", count: 2 },
     ]);
     expect(await node.messages.countByCountry()).toEqual([
-      { country: "DE", count: 3 },
+      { country: "DE", count: 2 },
       { country: "", count: 1 },
+      { country: "FR", count: 1 },
     ]);
   });
 
@@ -203,7 +204,8 @@ export function listingSuite(test: ContractTest): void {
       () => node.messages.act("answer", { references: [old] }, NOON),
       () => node.people.rectify("ada@example.com", { name: "Ada King" }, NOON),
       () => node.messages.act("delete", { references: [old] }, NOON),
-      () => node.messages.act("delete", { references: [newer] }, NOON),
+      // The number of messages is the same afterwards.
+      () => node.messages.act("delete", { references: [newer] }, NOON).then(() => store(node)),
     ];
     for (const change of changes) {
       await change();
