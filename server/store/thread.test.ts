@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { withinMs } from "../time.ts";
-import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
 interface Target {
@@ -55,6 +55,7 @@ test("passes values of every kind in both directions", async () => {
 test.each([
   ["StoreUnavailable", StoreUnavailable],
   ["StoreLost", StoreLost],
+  ["StoreDamaged", StoreDamaged],
   ["StoreRefused", StoreRefused],
   ["RangeError", Error],
 ])("an error keeps its class and message: %s", async (name, kind) => {
