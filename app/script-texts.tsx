@@ -58,7 +58,6 @@ function EveryOutcome({ read }: Estimator) {
             ...start,
             errors: problemsIn({ name: text, email: text, phone: text, country: text, message: text }, {}),
           }}
-          isAnswer={false}
         />
       ))}
       {["ada@gmial.com", "ada@example"].map((typed) => (

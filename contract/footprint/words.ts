@@ -219,7 +219,7 @@ export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<string, 
   const hints: Record<string, string> = {};
   const add = (field: string, hint: string) => {
     const name = FIELD_PREFIX + field;
-    hints[name] = [hints[name], hint].filter(Boolean).join(" ");
+    hints[name] = [hints[name], hint].filter(Boolean).join(". ");
   };
   for (const field of [...Object.keys(AMOUNTS), ...Object.keys(DISTANCES)] as (AmountField | keyof Distances)[]) {
     const amount = inputs[field];
@@ -241,51 +241,44 @@ export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<string, 
 }
 
 /** A year's use of a typical home in Great Britain, by Ofgem's typical domestic consumption values of 2023. */
-const HOME_KWH = { electricityKwh: 2700, gasKwh: 11_500 };
+const HOME_KWH: Partial<Record<AmountField, number>> = { electricityKwh: 2700, gasKwh: 11_500 };
 const LARGE_HOUSEHOLD = 20;
 /** An organisation that does not say how many people it has may be large. */
 const UNKNOWN_PEOPLE = 1000;
 
-/** The amount for each person above which the page asks, and a comparison that helps to find a slip. */
-const UNUSUAL: Readonly<Record<AmountField, readonly [limit: number, compare: (amount: number) => string]>> = {
-  electricityKwh: [50_000, (kwh) => homes(kwh / HOME_KWH.electricityKwh)],
-  gasKwh: [100_000, (kwh) => homes(kwh / HOME_KWH.gasKwh)],
-  heatingOilLitres: [10_000, perDay("litres")],
-  lpgLitres: [10_000, perDay("litres")],
-  carKm: [200_000, perDay("km")],
-  railKm: [100_000, perDay("km")],
-  coachKm: [100_000, perDay("km")],
-  busKm: [100_000, perDay("km")],
-  taxiKm: [100_000, perDay("km")],
-  shortFlights: [150, perDay("flights")],
-  longFlights: [100, perDay("flights")],
-  hotelNights: [366, perDay("rooms")],
+/** The amount for each person above which the page asks. */
+const UNUSUAL: Readonly<Record<AmountField, number>> = {
+  electricityKwh: 50_000,
+  gasKwh: 100_000,
+  heatingOilLitres: 10_000,
+  lpgLitres: 10_000,
+  carKm: 200_000,
+  railKm: 100_000,
+  coachKm: 100_000,
+  busKm: 100_000,
+  taxiKm: 100_000,
+  shortFlights: 150,
+  longFlights: 100,
+  hotelNights: 366,
 };
 
-/** Asks about amounts that are probably slips. The estimate counts them all the same. */
+/** Asks about amounts that are probably slips, with a comparison. The estimate counts them all the same. */
 function doubtsAbout(inputs: FootprintInputs): [field: string, question: string][] {
   const { for: whom, people } = inputs;
   const heads = people ?? (whom === "organisation" ? UNKNOWN_PEOPLE : 1);
+  // Two significant figures.
+  const about = (amount: number) => formatAmount(Number(amount.toPrecision(2)));
   const doubts = (Object.keys(UNUSUAL) as AmountField[]).flatMap((field): [string, string][] => {
     const amount = inputs[field] ?? 0;
-    const [limit, compare] = UNUSUAL[field];
-    return amount > limit * heads ? [[field, `That is ${compare(amount)}. Is it right?`]] : [];
+    if (amount <= UNUSUAL[field] * heads) return [];
+    const home = HOME_KWH[field];
+    const compared = home
+      ? `as much as ${about(amount / home)} typical British homes use`
+      : `about ${about(amount / 365)} ${unitOf(field, inputs)} a day`;
+    return [[field, `That is ${compared}. Is it right?`]];
   });
   if (whom === "household" && people !== undefined && people > LARGE_HOUSEHOLD) {
     doubts.push(["people", `That is a household of ${formatAmount(people)} people. Is it right?`]);
   }
   return doubts;
-}
-
-function homes(count: number): string {
-  return `as much as ${rounded(count)} typical British homes use`;
-}
-
-function perDay(things: string): (amount: number) => string {
-  return (amount) => `about ${rounded(amount / 365)} ${things} a day`;
-}
-
-/** Two significant figures; a tenth only below 10. */
-function rounded(amount: number): string {
-  return formatAmount(Number(amount.toPrecision(2)));
 }

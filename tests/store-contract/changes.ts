@@ -136,7 +136,7 @@ export function changesSuite(test: ContractTest): void {
   ])("does not change a message that changed meanwhile: %s", async ([, change], { node, other }) => {
     const reference = await store(node);
     // Teaches the spam filter, so that no change below differs only by its lesson.
-    await node.reply(reference, REPLY, null, NOON);
+    await node.messages.reply(reference, REPLY, null, NOON);
     const { version } = await get(node, reference);
     await change(other);
     const changed = await get(node, reference);
