@@ -221,7 +221,7 @@ describe("a form without script", () => {
     ]);
     expect(body.match(/class="field-error"/g)).toHaveLength(2);
     expect(body).toContain("There are 2 problems");
-    expect(body).toMatch(/First view: about .*>0\.0\d\d</);
+    expect(body).not.toContain("#.###");
     expect(body).toContain("There is no such field in the estimate. Nothing you typed is lost.");
     expect(body).toContain(`name="phone" value="&quot;&#39;&gt;&lt;i&gt;&amp;amp;"`);
     expect(body).not.toContain(hostile);

@@ -213,6 +213,7 @@ function Form(props: FormProps) {
               inputMode="email"
               spellCheck={false}
             >
+              {/* Not while the visitor is typing. */}
               <EmailSuggestion
                 typed={state.typing === "email" ? "" : (values.email ?? "")}
                 onAccept={(address) => {
@@ -298,12 +299,12 @@ function useSending({ apiBase, state, dispatch }: FormProps, unreadableIn: (valu
 
   return async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // React renders before the next event, so a second press finds this phase.
     if (state.phase.kind === "sending") return;
     // Includes what a program wrote without an event.
     const values = { ...state.values, ...readValues(event.currentTarget) };
     const errors = problemsIn(values, unreadableIn(values));
-    dispatch({ type: "submitted", values, errors });
+    // Rendered at once, so that a second press finds the new phase, even in the same task.
+    flushSync(() => dispatch({ type: "submitted", values, errors }));
     if (Object.keys(errors).length > 0) return;
     try {
       const body = requestBody(values);

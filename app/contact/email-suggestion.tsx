@@ -38,14 +38,8 @@ function isOneSlip(a: string, b: string): boolean {
   );
 }
 
-interface EmailSuggestionProps {
-  /** What was typed, once the visitor has left the field. */
-  typed: string;
-  onAccept(address: string): void;
-}
-
 /** The live region contains only the question: Orca does not announce controls in it, and reads the rest twice. */
-export function EmailSuggestion({ typed, onAccept }: EmailSuggestionProps) {
+export function EmailSuggestion({ typed, onAccept }: { typed: string; onAccept(address: string): void }) {
   const suggestion = suggestEmail(typed);
   const isAnother = suggestion !== null && suggestion !== typed;
   return (

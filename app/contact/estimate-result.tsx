@@ -4,11 +4,11 @@ import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fiel
 import { reportHtml } from "../../contract/footprint/report.ts";
 import {
   adviceFor,
+  averagesText,
   describeWhom,
   eachText,
   explainLines,
   formatCost,
-  HOTEL_AVERAGE,
   LOCATION_BASED,
   type Price,
   ROUNDED,
@@ -141,13 +141,11 @@ function Details(shown: ShownEstimate) {
 
 /** Says where an average is used instead of the visitor's country. */
 function PlaceNote({ country, countryName, estimate }: ShownEstimate) {
-  const averaged = estimate.lines.filter(({ place, quantity }) => place === null && quantity > 0);
-  if (averaged.length === 0) return null;
-  const grid = averaged.some(({ field }) => field !== "hotelNights") && "the world’s average for electricity";
-  const hotels = averaged.some(({ field }) => field === "hotelNights") && `the ${HOTEL_AVERAGE} for hotels`;
+  const averages = averagesText(estimate);
+  if (averages === "") return null;
   return (
     <p className="footprint-place">
-      <span>{`Computed with ${[grid, hotels].filter(Boolean).join(" and ")}:`}</span>{" "}
+      <span>{`Computed with ${averages}:`}</span>{" "}
       {/* With keys, because React cannot change the texts of one into those of the other on a translated page. */}
       {country === "" ? (
         <span key="choose">

@@ -1,9 +1,9 @@
 import type { KeyboardEvent, ReactNode } from "react";
-import { CAR_UNITS, CHOICES, FIELD_PREFIX, optionLabel, unbroken } from "../../contract/footprint/fields.ts";
+import { CAR_UNITS, CHOICES, FIELD_PREFIX, optionLabel } from "../../contract/footprint/fields.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import { Field, type FieldState, FORM_ID, ProblemList } from "./field.tsx";
 import { FORM_TITLE_ID } from "./form-head.tsx";
-import { type Fold, GROUPS, type Group, type Words } from "./questions.ts";
+import { FOLDED, type Fold, GROUPS, type Group, type Words } from "./questions.ts";
 import type { Reading } from "./reading.ts";
 
 /** The fragment that opens the part. */
@@ -131,19 +131,14 @@ export function FootprintPart(props: FootprintPartProps) {
             </p>
           </noscript>
           {groupsIn("footprint")}
-          <details className="footprint-more" {...fold("flights")}>
-            <summary>
-              <span>Flight distance and class</span>{" "}
-              <span className="footprint-note">{unbroken("default: 1,500 and 6,500 km, economy")}</span>
-            </summary>
-            {groupsIn("flights")}
-          </details>
-          <details className="footprint-more" {...fold("more")}>
-            <summary>
-              <span>Add more</span> <span className="footprint-note">public transport, hotels, other fuels</span>
-            </summary>
-            {groupsIn("more")}
-          </details>
+          {FOLDED.map(({ name, title, note }) => (
+            <details key={name} className="footprint-more" {...fold(name)}>
+              <summary>
+                <span>{title}</span> <span className="footprint-note">{note}</span>
+              </summary>
+              {groupsIn(name)}
+            </details>
+          ))}
         </div>
         <div className="footprint-outcome">
           <div className="footprint-panel">

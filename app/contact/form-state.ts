@@ -1,35 +1,13 @@
 import { parseContactMessage } from "../../contract/contact-message.ts";
-import {
-  AMOUNTS,
-  CAR_UNITS,
-  CHOICES,
-  DISTANCES,
-  FIELD_PREFIX,
-  type FootprintErrors,
-} from "../../contract/footprint/fields.ts";
+import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
 import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { type Fold, GROUPS } from "./questions.ts";
 
 /** The text of every field, by name. The radio buttons of a group have one value. */
 export type Values = Readonly<Record<string, string>>;
 
-const ESTIMATE_START: Values = {
-  ...Object.fromEntries(Object.keys(AMOUNTS).map((name) => [name, ""])),
-  ...Object.fromEntries(Object.entries(DISTANCES).map(([name, { usual }]) => [name, String(usual)])),
-  ...Object.fromEntries(Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]])),
-  carUnit: CAR_UNITS[0],
-  people: "",
-};
-
 /** The form as it starts. A field is filled in if its value differs from this one. */
-export const START_VALUES: Values = {
-  name: "",
-  email: "",
-  phone: "",
-  country: "",
-  message: "",
-  ...Object.fromEntries(Object.entries(ESTIMATE_START).map(([name, value]) => [FIELD_PREFIX + name, value])),
-};
+export const START_VALUES: Values = { name: "", email: "", phone: "", country: "", message: "", ...START_TEXTS };
 
 /**
  * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,
@@ -117,10 +95,8 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       const others = state.open.filter((fold) => fold !== event.fold);
       return { ...state, open: event.isOpen ? [...others, event.fold] : others };
     }
-    case "removed": {
-      const { message } = splitValues(state.values);
-      return { ...state, ...settledOn({ ...START_VALUES, ...message }), open: [] };
-    }
+    case "removed":
+      return { ...state, ...settledOn({ ...state.values, ...START_TEXTS }), open: [] };
     case "submitted": {
       const { values, errors } = event;
       const kind = Object.keys(errors).length > 0 ? "invalid" : "sending";
@@ -206,26 +182,19 @@ export function needsFigures({ open, values, report }: FormState): boolean {
   return open.includes("footprint") || hasAmounts(values) || typeof report === "object";
 }
 
-/** The fields of the message, and those of the estimate by the names that `/send-email` uses. */
-function splitValues(values: Values): { message: Values; footprint: Values } {
-  const isOfEstimate = (name: string) => name.startsWith(FIELD_PREFIX);
-  const entries = Object.entries(values);
-  return {
-    message: Object.fromEntries(entries.filter(([name]) => !isOfEstimate(name))),
-    footprint: Object.fromEntries(
-      entries.flatMap(([name, value]) => (isOfEstimate(name) ? [[name.slice(FIELD_PREFIX.length), value]] : [])),
-    ),
-  };
-}
-
 /** Everything that prevents sending, by field. */
 export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerErrors {
   const message = parseContactMessage(values);
   return { ...(!message.ok && message.fields), ...unreadable };
 }
 
-/** The body of `/send-email`. */
+/** The body of `/send-email`, where the fields of the estimate have names without a prefix. */
 export function requestBody(values: Values): string {
-  const { message, footprint } = splitValues(values);
+  const message: Record<string, string> = {};
+  const footprint: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (name in START_TEXTS) footprint[name.slice(FIELD_PREFIX.length)] = value;
+    else message[name] = value;
+  }
   return JSON.stringify({ ...message, ...(hasAmounts(values) && { footprint }) });
 }

@@ -16,6 +16,12 @@ export interface Group {
   labels: Readonly<Partial<Record<FootprintField, string>>>;
 }
 
+/** The questions that are folded at first. */
+export const FOLDED = [
+  { name: "flights", title: "Flight distance and class", note: unbroken("default: 1,500 and 6,500 km, economy") },
+  { name: "more", title: "Add more", note: "public transport, hotels, other fuels" },
+] as const;
+
 const SHORT_IS = unbroken("Short flights are up to about 3,700 km one way.");
 
 export const GROUPS: readonly Group[] = [

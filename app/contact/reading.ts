@@ -1,12 +1,11 @@
 import {
-  categoriesOf,
   type ElectricityTable,
   estimateFootprint,
   type FootprintEstimate,
 } from "../../contract/footprint/arithmetic.ts";
 import { FIELD_PREFIX, type FootprintErrors, formatTotal, type NumberField } from "../../contract/footprint/fields.ts";
 import { parseAmount, parseFootprint, unitOf } from "../../contract/footprint/parsing.ts";
-import { hintsOf } from "../../contract/footprint/words.ts";
+import { hintsOf, largestPart } from "../../contract/footprint/words.ts";
 import type { Values } from "./form-state.ts";
 
 /** The estimate from the amounts that are readable now. */
@@ -33,12 +32,10 @@ export function readEstimate(values: Values, electricity: ElectricityTable): Rea
   const errors = parsed.ok ? {} : parsed.fields;
   const inputs = parsed.ok ? parsed.inputs : parsed.rest;
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
-  const [first, second] = estimate ? categoriesOf(estimate) : [];
-  const share = first && estimate ? Math.round((100 * first.kg) / estimate.totalKg) : 0;
   return {
     estimate,
     total: estimate ? formatTotal(estimate.totalKg) : "",
-    largest: first && second && first.kg > 0 ? `${first.category}, ${share}%` : "",
+    largest: estimate ? largestPart(estimate) : "",
     hints: inputs ? hintsOf(inputs, values) : {},
     errors,
     meanings: Object.fromEntries(Object.keys(errors).map((name) => [name, meaningsOf(name, values)])),

@@ -61,6 +61,17 @@ export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`
 
 export const FIELD_PREFIX = "footprint.";
 
+/** The text that each field starts with, by field name in a form post. */
+export const START_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ...Object.keys(AMOUNTS).map((name) => [name, ""] as const),
+    ...Object.entries(DISTANCES).map(([name, { usual }]) => [name, String(usual)] as const),
+    ...Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]] as const),
+    ["carUnit", CAR_UNITS[0]] as const,
+    ["people", ""] as const,
+  ].map(([name, text]) => [FIELD_PREFIX + name, text]),
+);
+
 export function optionLabel(option: string): string {
   return { premium: "premium economy", mi: "miles" }[option] ?? option;
 }

@@ -1,4 +1,5 @@
 import {
+  categoriesOf,
   type ElectricityTable,
   type FootprintEstimate,
   type FootprintLine,
@@ -27,7 +28,7 @@ import {
 } from "./fields.ts";
 import { unitOf } from "./parsing.ts";
 
-export const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
+const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
 export const ROUNDED = "Figures are rounded separately, so they may not add up exactly.";
 export const LOCATION_BASED =
   "Electricity is location-based: the average of the country’s grid, regardless of the supplier.";
@@ -146,6 +147,25 @@ export function rangeCover({ between }: FootprintRange): string {
   return `published figures differ for ${between.join("; ")}. The true figure can be outside this range`;
 }
 
+/** "Flights, 55%"; empty if there are fewer than two parts. */
+export function largestPart(estimate: FootprintEstimate): string {
+  const [first, second] = categoriesOf(estimate);
+  if (!first || !second || first.kg === 0) return "";
+  return `${first.category}, ${Math.round((100 * first.kg) / estimate.totalKg)}%`;
+}
+
+/** The averages that replace figures for the visitor's country: "the world’s average for electricity". */
+export function averagesText({ lines }: FootprintEstimate): string {
+  const fields = averagedFields(lines);
+  const grid = fields.some((field) => field !== "hotelNights") && "the world’s average for electricity";
+  const hotels = fields.includes("hotelNights") && `the ${HOTEL_AVERAGE} for hotels`;
+  return [grid, hotels].filter(Boolean).join(" and ");
+}
+
+function averagedFields(lines: readonly FootprintLine[]): AmountField[] {
+  return lines.filter(isCounted).flatMap(({ field, place }) => (place === null ? field : []));
+}
+
 /** "about 1.9 t for each person"; empty if the number of people is unknown. */
 export function eachText({ inputs: { people }, totalKg }: FootprintEstimate): string {
   return people === undefined || people === 1 ? "" : `${formatAbout(totalKg / people)} for each person`;
@@ -161,7 +181,7 @@ export function estimateSummary(estimate: FootprintEstimate): string {
 /** The notes that belong below a stored estimate, one sentence each. */
 export function estimateNotes(estimate: FootprintEstimate): string[] {
   const { inputs, lines, factorSet } = estimate;
-  const averaged = lines.filter(isCounted).flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));
+  const averaged = averagedFields(lines).map((field) => AMOUNTS[field].label);
   const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
   return [
     ...(isSaid ? [`For ${[describeWhom(inputs), eachText(estimate)].filter(Boolean).join(": ")}.`] : []),

@@ -41,6 +41,12 @@ async function useForm(page: Page): Promise<void> {
   await amount(page, "carKm").fill("8000");
   await page.getByLabel("Your country").selectOption("FR");
   await expect(page.locator(".footprint-total")).toContainText("about 4.2 t");
+  await amount(page, "hotelNights").evaluate((element) => element.closest("details")?.setAttribute("open", ""));
+  await amount(page, "hotelNights").fill("3");
+  await page.getByLabel("Your country").selectOption("AQ");
+  await expect(page.getByText("there are no figures for Antarctica")).toBeVisible();
+  await amount(page, "hotelNights").fill("");
+  await page.getByLabel("Your country").selectOption("FR");
   await amount(page, "carKm").fill("");
   await expect(page.locator(".footprint-total")).toContainText("about 2.6 t");
   await submit(page).click();
