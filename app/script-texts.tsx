@@ -1,7 +1,10 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
+import { ErrorMessage, ReloadButton } from "./components/error-message.tsx";
+import { PrintButton } from "./contact/contact-form.tsx";
 import { EmailSuggestion } from "./contact/email-suggestion.tsx";
+import { FAILED_RESULT, FootprintPart, NO_RESULT } from "./contact/footprint-part.tsx";
 import { ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
 import { FormHead } from "./contact/form-head.tsx";
 import { type FormState, problemsIn, START_VALUES, startState, type Values } from "./contact/form-state.ts";
@@ -63,6 +66,27 @@ function EveryOutcome({ read }: Estimator) {
       {["ada@gmial.com", "ada@example"].map((typed) => (
         <EmailSuggestion key={typed} typed={typed} onAccept={() => {}} />
       ))}
+      {[NO_RESULT, FAILED_RESULT].flatMap((result) =>
+        [1, 2].map((count) => (
+          <FootprintPart
+            key={`${count} ${result === NO_RESULT}`}
+            open={[]}
+            reading={count === 1 ? read(everyAmount("1.500")) : read(everyAmount("1"))}
+            result={result}
+            problems={[["", ""] as const, ["", ""] as const].slice(0, count)}
+            announcement=""
+            countries={[]}
+            fieldOf={(name) => ({ name, value: "", onEdit: () => {}, onLeave: () => {} })}
+            onToggle={() => {}}
+            onContinue={() => {}}
+            onRemove={() => {}}
+          />
+        )),
+      )}
+      <PrintButton />
+      <ErrorMessage level="h2" detail="" email={site.contactEmail}>
+        <ReloadButton />
+      </ErrorMessage>
       {["", "Car: ?"].map((problem) => (
         <FormHead
           key={problem}

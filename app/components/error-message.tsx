@@ -29,6 +29,14 @@ export function ErrorMessage({ level: Heading, detail, email, children }: ErrorM
   );
 }
 
+export function ReloadButton() {
+  return (
+    <button type="button" className="button button-primary" onClick={() => location.reload()}>
+      Reload: what you typed is kept
+    </button>
+  );
+}
+
 interface ErrorBoundaryProps {
   email: string;
   children: ReactNode;
@@ -57,9 +65,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failure: unkn
         detail={failure instanceof Error ? failure.message : String(failure)}
         email={this.props.email}
       >
-        <button type="button" className="button button-primary" onClick={() => location.reload()}>
-          Reload: what you typed is kept
-        </button>
+        <ReloadButton />
       </ErrorMessage>
     );
   }

@@ -269,13 +269,17 @@ function Form(props: FormProps) {
       >
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text, with all input escaped */}
         <div dangerouslySetInnerHTML={{ __html: reportHtml }} />
-        {typeof report === "object" && (
-          <button type="button" className="button button-outline report-print" onClick={() => print()}>
-            Print or save
-          </button>
-        )}
+        {typeof report === "object" && <PrintButton />}
       </section>
     </>
+  );
+}
+
+export function PrintButton() {
+  return (
+    <button type="button" className="button button-outline report-print" onClick={() => print()}>
+      Print or save
+    </button>
   );
 }
 
