@@ -205,7 +205,7 @@ test("the footer shows the emissions of a view, and links to the explanation, wi
   expect(text).toContain(`The heaviest is /contact, with ${most(false)} g.`);
   const largest = Math.round(Math.max(...sizesOf("dist/media", /\.h264-.*\.mp4$/)));
   expect(text).toContain(`another format of the film, of at most ${largest} KB`);
-  const estimate = sizesOf("dist/assets", /^(electricity|footprint-estimate)-.*\.br$/);
+  const estimate = sizesOf("dist/assets", /^(electricity|estimate-result)-.*\.br$/);
   const added = Math.round(estimate.reduce((sum, size) => sum + size, 0));
   expect(text).toContain(`the estimate on the contact page adds ${added} KB`);
   expect(text).not.toMatch(/\{\w+\}/);
