@@ -360,7 +360,7 @@ test("finds a person; exports, corrects, restricts and erases their messages", a
   await expect(field("Email address")).toHaveAttribute("aria-invalid", "true");
   await field("Email address").fill("ada@example.com");
   await field("Country").selectOption("Ireland");
-  await page.route("**/operations/correct*", (route) => route.fulfill(failure("The database does not answer")));
+  await page.route("**/operations/correct*", (route) => route.fulfill(failure("The database does not answer.")));
   await save();
   await expect(dialogOf(page).getByRole("alert")).toHaveText("The database does not answer.");
   const refusal = { outcome: "invalid", fields: { country: "Choose a country." } };
@@ -637,7 +637,7 @@ test("shows that one of two actions failed, although the other one succeeded", a
     calls += 1;
     await bothPressed.promise;
     if (calls > 1) await route.continue();
-    else await route.fulfill({ ...failure("It went wrong"), status: 500 });
+    else await route.fulfill({ ...failure("It went wrong."), status: 500 });
   });
   await inbox.open();
   await expect(rows(page)).toHaveCount(2);
@@ -910,7 +910,7 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   // The call arrives, but its answer is lost.
   await page.route("**/operations/reply*", async (route) => {
     await route.fetch();
-    await route.fulfill(failure("The database does not answer"));
+    await route.fulfill(failure("The database does not answer."));
   });
   await button(box, "Send reply").click();
   await expect(page.getByText("Reply: waiting")).toBeVisible();
@@ -1087,10 +1087,10 @@ test.describe("axe finds no problem, and nothing scrolls sideways: light and nar
     }
     await page.getByText("Show as a table").first().click();
     await look(page, "Messages per day");
-    await page.route("**/operations/overview*", (route) => route.fulfill(failure("The database does not answer")));
+    await page.route("**/operations/overview*", (route) => route.fulfill(failure("The database does not answer.")));
     await page.reload();
     await look(page, "This could not be loaded");
-    await page.route("**/operations/changes*", (route) => route.fulfill(failure("The database does not answer")));
+    await page.route("**/operations/changes*", (route) => route.fulfill(failure("The database does not answer.")));
     await page.reload();
     await look(page, "The database does not answer.");
     await page.evaluate(() => sessionStorage.clear());
