@@ -66,7 +66,7 @@ async function sendEverything(url: string, { secret, visitor }: Secrets): Promis
   expect(await status(JSON.stringify(visitor()), { origin: `https://${secret("origin")}.example` })).toBe(403);
   const form = { "content-type": "application/x-www-form-urlencoded" };
   expect(await status(String(new URLSearchParams(visitor())), form)).toBe(303);
-  expect(await status(String(new URLSearchParams({ ...visitor(), email: secret("bad") })), form)).toBe(303);
+  expect(await status(String(new URLSearchParams({ ...visitor(), email: secret("bad") })), form)).toBe(422);
   expect(await status(JSON.stringify(visitor()))).toBe(429);
 
   for (const path of ["", "contact/", "assets/", "media/", "%zz", "healthz/"]) {

@@ -84,7 +84,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
   // Packages and Node 24 are installed already.
   program("node", `exec ${escaped(process.execPath)} "$@"`);
-  program("npm", 'if [ "$1" = run ]; then exec node_modules/.bin/node --run "$2"; fi');
+  program("npm", 'if [ "$1" = run ]; then shift; exec node_modules/.bin/node --run "$@"; fi');
   const text = readFileSync("docs/operations.md", "utf8");
   const blocks = (from: string, to: string) =>
     namesIn(text.slice(text.indexOf(from), text.indexOf(to)), /^ +```sh\n([^`]+)```/gm);
@@ -92,7 +92,8 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   let cwd = folder;
   const type = (block = "") => {
     const lines = moved(block).replaceAll(/^ +|sudo /gm, "");
-    const options = { cwd, env, encoding: "utf8" } as const;
+    // The answers of the review: who signs, and that the brand is signed.
+    const options = { cwd, env, encoding: "utf8", input: "Solar Hill\ny\n" } as const;
     const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > "$HOME/cwd"`], options);
     if (status === 0) cwd = readFileSync(join(folder, "cwd"), "utf8").trim();
     return { status, output: stdout + stderr };
