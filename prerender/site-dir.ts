@@ -19,7 +19,7 @@ export function siteFolder(siteDir: string): string {
 
 /** The sources of the site's text and links, except the pages from files. */
 export function sourceFiles(siteDir: string): string[] {
-  const files = globSync(["app/**/*.{ts,tsx,mdx}", "contract/footprint*.ts", "docs/{carbon,footprint}.md"]);
+  const files = globSync(["app/**/*.{ts,tsx,mdx}", "contract/footprint/*.ts", "docs/{carbon,footprint}.md"]);
   const isOther = (file: string) => /\.test\.|^app\/(pages\/|site\.ts$)/.test(file);
   return [...files.filter((file) => !isOther(file)), `${siteDir}site.ts`].sort();
 }

@@ -45,8 +45,12 @@ export function EmailSuggestion({ typed, onAccept }: { typed: string; onAccept(a
   return (
     <>
       <p className="field-hint" aria-live="polite">
-        {isAnother && <span>{`Did you mean ${suggestion}?`}</span>}
-        {isAnother && <span className="visually-hidden"> A button to use this address follows.</span>}
+        {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
+        {isAnother && (
+          <span key={suggestion}>
+            Did you mean {suggestion}? <span className="visually-hidden">A button to use this address follows.</span>
+          </span>
+        )}
         {suggestion !== null && !isAnother && <span>Is this address complete? Most end in something like .com.</span>}
       </p>
       {isAnother && (

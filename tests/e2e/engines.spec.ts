@@ -84,7 +84,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       await page.open("/");
       expect(await page.evaluate(() => document.documentElement.clientWidth)).toBeLessThan(310);
       await expectInView(page, ".hero .button");
-      await page.until(() => document.querySelector<HTMLElement>("#film-toggle")?.innerText === "Play film");
+      await page.until(() => document.querySelector<HTMLElement>("#film-toggle")?.innerText.trim() === "Play film");
       await page.click(".menu-toggle");
       expect(await movingParts(page)).toEqual([]);
       expect(gate.requests.filter((request) => request.includes("/media/"))).toEqual([]);
@@ -233,7 +233,7 @@ async function watchFilm(page: EnginePage): Promise<void> {
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
   for (const label of ["Play film", "Pause film"]) {
     await page.click("#film-toggle");
-    await page.until((label) => document.querySelector<HTMLElement>("#film-toggle")?.innerText === label, label);
+    await page.until((label) => document.querySelector<HTMLElement>("#film-toggle")?.innerText.trim() === label, label);
     expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.paused)).toBe(
       /^Play/.test(label),
     );
@@ -360,13 +360,13 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
   await page.open("/");
   await page.until(() => {
     const toggle = document.querySelector<HTMLElement>("#film-toggle");
-    return toggle?.hidden === false && toggle.innerText === "Play film";
+    return toggle?.hidden === false && toggle.innerText.trim() === "Play film";
   });
   // Otherwise it would start when the pointer is pressed, and the click would stop it again.
   expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.autoplay)).toBe(false);
   await page.click("#film-toggle");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
-  expect(await page.evaluate(() => document.querySelector<HTMLElement>("#film-toggle")?.innerText)).toBe("Pause film");
+  expect(await page.evaluate(() => document.querySelector<HTMLElement>("#film-toggle")?.innerText.trim())).toBe("Pause film");
 }
 
 async function scrollAlongResult(page: EnginePage): Promise<void> {

@@ -17,7 +17,8 @@ test("an unexpected rendering failure shows the error screen with its message; a
         "function FormHead(",
         'function FormHead(props) { if (document.querySelector("#message")?.value === "Hello") throw new Error("Made to fail"); return Working(props); }\nfunction Working(',
       );
-      await route.fulfill({ response, body: failing });
+      // Without the tag by which the browser would take it from its cache after the reload.
+      await route.fulfill({ contentType: "text/javascript", headers: { "cache-control": "no-store" }, body: failing });
     });
     await page.goto(`${url}/contact`);
     await page.locator("option[value=GB]").waitFor({ state: "attached" });

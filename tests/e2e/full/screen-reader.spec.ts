@@ -85,10 +85,13 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
     "An error occurred while sending your message. We cannot tell whether it arrived. Press Submit again: it will not be sent twice.",
   );
   gate.leadTo(siteUrl);
+  const letGo = gate.hold(/\/send-email$/);
   await press("Return");
+  await hear("Sending…");
+  letGo();
   await hear(/^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer by email\.$/);
   await press("Tab");
-  await hear("Send another message link");
+  await hear(/^Send another message visited link/);
   await press("Return");
   await hear("Send us a Message");
   await press("Tab");
@@ -106,7 +109,6 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   );
   const announced = transcript().filter((text) => /^(Did you mean|An error|Message sent|Failed)/.test(text));
   expect(announced, "each once").toHaveLength(4);
-  expect(transcript().filter((text) => text === "Sending…").length, "once for each submit").toBe(3);
 }
 
 async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<void> {
