@@ -366,7 +366,9 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
   expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.autoplay)).toBe(false);
   await page.click("#film-toggle");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
-  expect(await page.evaluate(() => document.querySelector<HTMLElement>("#film-toggle")?.innerText.trim())).toBe("Pause film");
+  expect(await page.evaluate(() => document.querySelector<HTMLElement>("#film-toggle")?.innerText.trim())).toBe(
+    "Pause film",
+  );
 }
 
 async function scrollAlongResult(page: EnginePage): Promise<void> {
