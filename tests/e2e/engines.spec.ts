@@ -45,7 +45,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
           await page.driver.resize(width, 800);
           // WebKit 2.50 does not update media queries after a resize while a film plays and a script reads the
           // layout.
-          if (path === "/") await page.driver.reload();
+          if (path === "/") await page.reload();
           await expectNoSidewaysScroll(page, `${path} at ${width}`);
         }
         expect(await gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
