@@ -103,7 +103,7 @@ export async function openSqliteStore(
   { dataDir, retention }: Pick<StoreSettings, "dataDir" | "retention">,
   { isServer = false, keepsSchema, migrations }: StoreOptions = {},
 ): Promise<Store> {
-  const database = await openSqlite(sqliteFile(dataDir), { savesLost: isServer });
+  const database = await openSqlite(sqliteFile(dataDir));
   const store = await createStore(database, retention, {
     keepsSchema,
     migrations,

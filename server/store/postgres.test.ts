@@ -137,22 +137,18 @@ test("leaves no copy of an erased message in the tables' files", async () => {
   expect([await holdsIt("messages"), await holdsIt("events")]).toEqual([false, false]);
 });
 
-test.each(["hits", "messages"])(
-  "does not report an erasure while a session that has read %s keeps the message in the files",
-  async (table) => {
-    const url = await server.createDatabase();
-    const store = await open(url);
-    await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
-    const older = new pg.Client(url);
-    await older.connect();
-    try {
-      await older.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM ${table}`);
-      await store.people.erase("ada@example.com");
-      await expect(store.people.finishErasure()).rejects.toThrow(/still in the database's files/);
-    } finally {
-      await older.end();
-    }
-    expect(await store.people.finishErasure()).toBe(true);
-  },
-  30_000,
-);
+test("does not report an erasure while a session that has read the messages keeps them in the files", async () => {
+  const url = await server.createDatabase();
+  const store = await open(url);
+  await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
+  const older = new pg.Client(url);
+  await older.connect();
+  try {
+    await older.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM messages");
+    await store.people.erase("ada@example.com");
+    await expect(store.people.finishErasure()).rejects.toThrow(/another session keeps their pages/);
+  } finally {
+    await older.end();
+  }
+  expect(await store.people.finishErasure()).toBe(true);
+}, 30_000);

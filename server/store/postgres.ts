@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import {
   type Database,
@@ -16,8 +15,6 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
 const ROWS_AT_A_TIME = 500;
-const VACUUM_TRIES = 5;
-const VACUUM_INTERVAL_MS = 1000;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
 const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1_112_763_753 };
@@ -127,35 +124,17 @@ function checked<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Cannot run in a transaction. PostgreSQL keeps a deleted row while an older session may still read it. */
+/** Cannot run in a transaction. */
 async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
-    let keptRows = 0;
-    // The detail of each table's notice starts with the number of deleted rows that VACUUM could not remove.
-    client.on("notice", ({ detail }) => {
-      keptRows += Number(/\d+/.exec(detail ?? "") ?? 0);
-    });
     // Waits for a lock only briefly, because all later statements must wait behind it.
     await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
-    for (let tryNumber = 1; tryNumber <= VACUUM_TRIES; tryNumber += 1) {
-      keptRows = 0;
-      const sql = "VACUUM (FULL, VERBOSE) messages, deliveries, events, keys";
-      await queryOf(
-        client,
-        LONG_STATEMENT_TIMEOUT_MS,
-      )(sql).catch((error) => {
-        if (sqlState(error.cause) !== LOCK_NOT_AVAILABLE) throw error;
-        keptRows = 1;
-      });
-      if (keptRows === 0) return;
-      await setTimeout(VACUUM_INTERVAL_MS);
-    }
-    throw new StoreUnavailable({
-      problem:
-        "The messages are deleted, but their text is still in the database's files, because an older database session " +
-        "may still read it",
-      remedy: "the website removes it within an hour after that session ends",
+    const query = queryOf(client, LONG_STATEMENT_TIMEOUT_MS);
+    await query("VACUUM FULL messages, deliveries, events, keys").catch((error) => {
+      if (sqlState(error.cause) !== LOCK_NOT_AVAILABLE) throw error;
+      const problem = "The messages are deleted, but another session keeps their pages of the database in use";
+      throw new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });
     });
   } finally {
     // The settings end with the connection.

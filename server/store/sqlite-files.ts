@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { errorCode } from "../log.ts";
 import { StoreUnavailable } from "./store.ts";
 
@@ -64,18 +64,12 @@ export function rememberFiles(file: string) {
       const stats = statSync(`${file}-wal`, { throwIfNoEntry: false });
       return stats && stats.size > 0 ? `${stats.size} ${stats.mtimeMs}` : null;
     },
-    /** Removes files of a database that is gone, which SQLite would otherwise read with its replacement. */
+    /** Call it after closing. Removes the log of a replaced database: SQLite would apply it to the replacement. */
     removeStrays(): void {
-      if (isSame(file)) return;
+      if (identityOf(file) === null || isSame(file)) return;
       for (const path of companions) if (isSame(path)) rmSync(path, { force: true });
     },
   };
-}
-
-/** An unused name beside the file. */
-export function savedFile(file: string, now: Date): string {
-  const time = now.toISOString().replaceAll(/[:.]/g, "-");
-  return join(dirname(file), `messages-saved-${time}.db`);
 }
 
 function identityOf(path: string): string | null {

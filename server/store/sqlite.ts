@@ -1,12 +1,11 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { serially } from "../../contract/serially.ts";
-import { errorCode } from "../log.ts";
 import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
-import { createPrivateFile, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
+import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
 import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 const dialect: Dialect = {
@@ -47,7 +46,6 @@ const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
 /** Holds even under heavy writing, so that a copy of the main file alone is never much older. */
 const CHECKPOINT_INTERVAL_MS = 60_000;
-const SAVE_INTERVAL_MS = 10_000;
 // Older versions could lose committed rows if two processes write to one database in WAL mode.
 const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
@@ -69,15 +67,9 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
-export interface SqliteOptions {
-  sqliteVersion?: string;
-  /** Saves the data if the files were removed or replaced. Only the server sets this. */
-  savesLost?: boolean;
-}
-
 /** Opens the file; creates it if necessary. Safe if several processes do so at once. */
-export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Database> {
-  requireSafeVersion(options.sqliteVersion ?? versions.sqlite ?? "");
+export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?? ""): Promise<Database> {
+  requireSafeVersion(sqliteVersion);
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   db.function("contains_words", { deterministic: true }, containsWords);
@@ -95,7 +87,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     db.close();
     throw error;
   }
-  const upkeep = createUpkeep(db, file, options.savesLost ?? false);
+  const upkeep = createUpkeep(db, file);
   const runOnFile = <T>(work: () => Promise<T>) => run(() => upkeep.verify().then(work));
   // If it finds a problem, the next call rejects with it.
   const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
@@ -112,8 +104,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
       run(async () => {
         clearInterval(timer);
         if (!db.isOpen) return;
-        await upkeep.end();
         db.close();
+        upkeep.end();
       }),
   };
 }
@@ -157,48 +149,23 @@ export function lockFolder(
 }
 
 /** Maintains the files of an open database. Its functions run between transactions. */
-function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
+function createUpkeep(db: DatabaseSync, file: string) {
   const files = rememberFiles(file);
-  const problem = `${file} was removed or replaced while it was in use, and the server stores no more messages`;
-  let lost: StoreLost | null = null;
-  let savedTo: string | null = null;
-  let isSaved = false;
-  let triedAtMs = 0;
+  let isLost = false;
   let logVersion: string | null = null;
   let checkpointedAtMs = performance.now();
 
-  /** Rejects with StoreLost if the files are gone. If `savesLost`, saves the data first, which is still readable. */
+  /** Rejects with StoreLost if the files are not those that were opened. They never count as found again. */
   async function verify(): Promise<void> {
-    if (!lost && !files.areInPlace()) {
-      lost = new StoreLost({ problem, remedy: "put the file back and start again" });
-      if (savesLost) await save();
-    }
-    if (lost) throw lost;
-  }
-
-  async function save(): Promise<void> {
-    savedTo ??= savedFile(file, new Date());
-    triedAtMs = performance.now();
-    try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      await writeNewFile(savedTo, (target) => void db.prepare("VACUUM INTO ?").run(target));
-      isSaved = true;
-      const remedy = `its messages were saved to ${savedTo}: stop the server, move that file to ${file}, start the server`;
-      lost = new StoreLost({ problem, remedy });
-    } catch (error) {
-      const unsaved = `its messages could not be saved to ${savedTo} (${errorCode(error)}) and exist only in this process`;
-      const remedy = `do not stop it; make that folder writable, and the server tries again within ${SAVE_INTERVAL_MS / 1000} s`;
-      lost = new StoreLost({ problem, remedy: `${unsaved}: ${remedy}` });
-    }
+    isLost ||= !files.areInPlace();
+    if (!isLost) return;
+    const problem = `${file} was removed or replaced while it was in use, and the server stores no more messages`;
+    throw new StoreLost({ problem, remedy: "stop the server, put the files back or restore a backup, and start it" });
   }
 
   /** Call it regularly: it also empties the write-ahead log if there are no writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
-    if (lost) {
-      if (savesLost && !isSaved && performance.now() - triedAtMs >= SAVE_INTERVAL_MS) await save();
-      return;
-    }
     await verify();
     const before = logVersion;
     logVersion = files.logVersion();
@@ -209,13 +176,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     checkpoint(db, 0);
   }
 
-  async function end(): Promise<void> {
-    await verify().catch(() => {});
-    if (lost && savesLost && !isSaved) await save();
-    if (isSaved) files.removeStrays();
-  }
-
-  return { verify, tick, end };
+  return { verify, tick, end: files.removeStrays };
 }
 
 /** Prepares each statement once and keeps it: there are only a few dozen. */

@@ -192,9 +192,7 @@ export class StoreUnavailable extends OperatorError {
   override readonly name: string = "StoreUnavailable";
 }
 
-/**
- * The database's files were removed or replaced while they were open. The advice says where the messages were saved.
- */
+/** The database's files were removed or replaced while they were open. */
 export class StoreLost extends StoreUnavailable {
   override readonly name = "StoreLost";
 }

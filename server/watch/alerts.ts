@@ -173,13 +173,9 @@ function nameOf({ kind, channel }: Trouble): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
 }
 
-/**
- * Nodes share the key, unless the trouble concerns one machine. The key of a lost store contains its remedy, which
- * changes once the data is saved.
- */
+/** Nodes share the key, unless the trouble concerns one machine. */
 function keyOf(trouble: Trouble): string {
-  const { kind, remedy } = trouble;
-  if (kind === "store-lost") return remedy ?? kind;
+  const { kind } = trouble;
   return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);
 }
 
