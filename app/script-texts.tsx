@@ -1,4 +1,5 @@
 import { renderToStaticMarkup } from "react-dom/server";
+import { FIELD_NAMES } from "../contract/contact-message.ts";
 import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
 import { ErrorMessage, ReloadButton } from "./components/error-message.tsx";
@@ -59,7 +60,7 @@ function EveryOutcome({ read }: Estimator) {
           ref={null}
           state={{
             ...start,
-            errors: problemsIn({ name: text, email: text, phone: text, country: text, message: text }, {}),
+            errors: problemsIn(Object.fromEntries(FIELD_NAMES.map((field) => [field, text])), {}),
           }}
         />
       ))}

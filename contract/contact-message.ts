@@ -1,34 +1,100 @@
 import { withAsciiDigits } from "./digits.ts";
 import { canonicalEmail, problemWithEmail } from "./email-address.ts";
 
-/** A visitor's message after trimming and checking. The `/send-email` body has the same shape. */
-export interface ContactMessage {
-  name: string;
-  /** In its canonical spelling. */
-  email: string;
-  /** With ASCII digits. */
-  phone: string;
-  /** A two-letter country code, or empty. */
-  country: string;
-  message: string;
+/** What is known of a field of the contact form. */
+interface FieldRules {
+  label: string;
+  /** The form's label, if it is another one. */
+  formLabel?: string;
+  /** In sentences, as in "Enter your phone number." */
+  noun: string;
+  /** Counted in characters, an address in bytes. */
+  maxLength: number;
+  isRequired: boolean;
+  /** `country`: a select with two-letter codes. */
+  input: "text" | "email" | "tel" | "country" | "textarea";
+  autoComplete?: "name" | "email" | "tel" | "country" | "organization";
+  /** The inbox's list shows it. Every field is in the mail, the inbox's message, exports, the web hook and corrections. */
+  isListed: boolean;
+  isSearched: boolean;
 }
 
-export type ContactField = keyof ContactMessage;
-export type FieldErrors = Partial<Record<ContactField, string>>;
+const RULES = {
+  name: {
+    label: "Name",
+    noun: "name",
+    maxLength: 100,
+    isRequired: true,
+    input: "text",
+    autoComplete: "name",
+    isListed: true,
+    isSearched: true,
+  },
+  email: {
+    label: "Email",
+    noun: "email address",
+    maxLength: 254,
+    isRequired: true,
+    input: "email",
+    autoComplete: "email",
+    isListed: true,
+    isSearched: true,
+  },
+  phone: {
+    label: "Phone",
+    formLabel: "Phone Number",
+    noun: "phone number",
+    maxLength: 40,
+    isRequired: true,
+    input: "tel",
+    autoComplete: "tel",
+    isListed: false,
+    isSearched: true,
+  },
+  country: {
+    label: "Country",
+    noun: "country",
+    maxLength: 2,
+    isRequired: false,
+    input: "country",
+    autoComplete: "country",
+    isListed: true,
+    isSearched: false,
+  },
+  message: {
+    label: "Message",
+    noun: "message",
+    maxLength: 5000,
+    isRequired: true,
+    input: "textarea",
+    isListed: true,
+    isSearched: true,
+  },
+} as const satisfies Readonly<Record<string, FieldRules>>;
 
-export const MAX_LENGTH: Readonly<Record<ContactField, number>> = {
-  name: 100,
-  email: 254,
-  phone: 40,
-  country: 2,
-  message: 5000,
-};
+export type ContactField = keyof typeof RULES;
+
+/** The fields of the contact form, in its order. Forms, mails, lists, exports and database columns derive from this. */
+export const CONTACT_FIELDS: Readonly<Record<ContactField, FieldRules>> = RULES;
+export const FIELD_NAMES = Object.keys(RULES) as readonly ContactField[];
+
+/**
+ * A visitor's message after trimming and checking: an address in its canonical spelling, a phone number with ASCII
+ * digits, a two-letter country code; optional fields may be empty. The `/send-email` body has the same shape.
+ */
+export type ContactMessage = Record<ContactField, string>;
+export const EMPTY_MESSAGE = Object.fromEntries(FIELD_NAMES.map((field) => [field, ""])) as Readonly<ContactMessage>;
+
+/** The fields alone, without what else is stored about a message. */
+export function contactFieldsOf(message: ContactMessage): ContactMessage {
+  return Object.fromEntries(FIELD_NAMES.map((field) => [field, message[field]])) as ContactMessage;
+}
+
+export type FieldErrors = Partial<Record<ContactField, string>>;
 
 /** Visitors do not see this field, so only programs fill it. Browsers do not autofill its name. */
 export const TRAP_FIELD = "topic_code";
 
-const FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
-const LABEL = { name: "name", email: "email address", phone: "phone number", country: "country", message: "message" };
 // ISO 3166-1 alpha-2 with Kosovo (XK). A test compares these codes with `world-countries`.
 const COUNTRY_CODES =
   " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW ";
@@ -45,9 +111,9 @@ const INVISIBLE_START = /^[\s\p{DI}\u2800]+/u;
 // The same without variation selectors, which belong to the character before them.
 const INVISIBLE = /(?![\u180b-\u180f\ufe00-\ufe0f])[\s\p{DI}\u2800]/u;
 
-const SPELLING: Partial<Record<ContactField, (text: string) => string>> = {
+const SPELLING: Partial<Record<FieldRules["input"], (text: string) => string>> = {
   email: canonicalEmail,
-  phone: withAsciiDigits,
+  tel: withAsciiDigits,
 };
 
 export type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
@@ -58,36 +124,45 @@ export function isKnownCountry(code: string): boolean {
 
 /** Returns a valid message, or one sentence for each invalid field. Ignores unknown fields. */
 export function parseContactMessage(input: Readonly<Record<string, unknown>>): ParsedMessage {
-  const message: ContactMessage = { name: "", email: "", phone: "", country: "", message: "" };
+  const parsed = parseFields(input, FIELD_NAMES);
+  return parsed.ok ? { ok: true, message: parsed.values as ContactMessage } : parsed;
+}
+
+/** The same for some of the fields. */
+export function parseFields(
+  input: Readonly<Record<string, unknown>>,
+  names: readonly ContactField[],
+): { ok: true; values: Partial<ContactMessage> } | { ok: false; fields: FieldErrors } {
+  const values: Partial<ContactMessage> = {};
   const fields: FieldErrors = {};
-  for (const field of FIELDS) {
+  for (const field of names) {
     const value = Object.hasOwn(input, field) ? input[field] : "";
+    const rules = CONTACT_FIELDS[field];
     if (typeof value !== "string") {
-      fields[field] = `Send your ${LABEL[field]} as text.`;
+      fields[field] = `Send your ${rules.noun} as text.`;
       continue;
     }
     // Browsers post a text area's line ends as CRLF but count them as one character.
     const text = trimInvisible(value.replaceAll("\r\n", "\n"));
-    message[field] = SPELLING[field]?.(text) ?? text;
+    const spelled = SPELLING[rules.input]?.(text) ?? text;
+    values[field] = spelled;
     // Looks for unusable characters in what was typed, because a canonical spelling leaves some of them out.
-    const problem = problemWith(field, message[field], text);
+    const problem = problemWith(rules, spelled, text);
     if (problem) fields[field] = problem;
   }
-  return Object.keys(fields).length > 0 ? { ok: false, fields } : { ok: true, message };
+  return Object.keys(fields).length > 0 ? { ok: false, fields } : { ok: true, values };
 }
 
-function problemWith(field: ContactField, value: string, typed: string): string | undefined {
-  if (value === "") return field === "country" ? undefined : `Enter your ${LABEL[field]}.`;
-  if (field === "country") return isKnownCountry(value) ? undefined : "Choose a country from the list.";
+function problemWith({ input, noun, maxLength, isRequired }: FieldRules, value: string, typed: string) {
+  if (value === "") return isRequired ? `Enter your ${noun}.` : undefined;
+  if (input === "country") return isKnownCountry(value) ? undefined : "Choose a country from the list.";
   // Mail servers count the bytes of an address.
-  const length = field === "email" ? new TextEncoder().encode(value).length : value.length;
-  if (length > MAX_LENGTH[field]) {
-    return `Keep your ${LABEL[field]} to ${MAX_LENGTH[field].toLocaleString("en-GB")} characters or fewer.`;
+  const length = input === "email" ? new TextEncoder().encode(value).length : value.length;
+  if (length > maxLength) return `Keep your ${noun} to ${maxLength.toLocaleString("en-GB")} characters or fewer.`;
+  if ((input === "textarea" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(typed)) {
+    return `Type your ${noun} again: it contains a character that cannot be sent.`;
   }
-  if ((field === "message" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(typed)) {
-    return `Type your ${LABEL[field]} again: it contains a character that cannot be sent.`;
-  }
-  return field === "email" ? problemWithEmail(value) : undefined;
+  return input === "email" ? problemWithEmail(value) : undefined;
 }
 
 /**

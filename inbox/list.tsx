@@ -4,7 +4,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import superjson from "superjson";
-import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
+import { MAX_SEARCH_LENGTH, SEARCHED_COLUMNS } from "../contract/operator-limits.ts";
+import { capitalised } from "../contract/visible-text.ts";
 import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs, selectAll } from "./actions.tsx";
 import { type Action, type MessageView, type Tab, type TabCounts, type Target, trpc, useLive } from "./api.ts";
 import { useKeys } from "./keys.tsx";
@@ -130,7 +131,7 @@ function Filters({ view }: { view: ListView }) {
         type="search"
         value={search}
         maxLength={MAX_SEARCH_LENGTH}
-        placeholder="Name, address, phone, reference or text"
+        placeholder={capitalised(SEARCHED_COLUMNS.join(", "))}
         onChange={({ target }) => {
           setSearch(target.value);
           find(target.value);

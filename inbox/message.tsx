@@ -2,6 +2,7 @@ import { Alert, Badge, Button, Group, Menu, Stack, Table, Text, Textarea } from 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef } from "react";
+import { CONTACT_FIELDS, type ContactField, FIELD_NAMES } from "../contract/contact-message.ts";
 import { categoriesOf } from "../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes } from "../contract/footprint/words.ts";
@@ -115,7 +116,7 @@ function MessageNav({ reference }: { reference: string }) {
 }
 
 function Message({ message }: { message: MessageDetail }) {
-  const { email, phone, country, state, isRestricted, answeredAt, expiresAt } = message;
+  const { state, isRestricted, answeredAt, expiresAt } = message;
   const { mail, hook } = message.deliveries;
   const isHeld = state === "quarantined";
   const looksLikeSpam = isHeld && message.quarantineReason === "looks-like-spam";
@@ -159,14 +160,9 @@ function Message({ message }: { message: MessageDetail }) {
           <Card title="Sender" id="facts-title">
             <Facts
               facts={[
-                [
-                  "Email",
-                  <Link key="email" to="/people" search={{ email }}>
-                    <VisitorText text={email} />
-                  </Link>,
-                ],
-                ["Phone", <VisitorText key="phone" text={phone} />],
-                ["Country", country === "" ? "Not given" : countryName(country)],
+                ...SENDER_FIELDS.map(
+                  (field) => [CONTACT_FIELDS[field].label, <SenderFact key={field} {...{ field, message }} />] as const,
+                ),
                 ["Received", formatTime(message.acceptedAt)],
                 mail.dueAt && ["Next attempt", formatTime(mail.dueAt)],
                 ["Attempts", formatNumber(mail.attempts)],
@@ -182,6 +178,23 @@ function Message({ message }: { message: MessageDetail }) {
         </Stack>
       </div>
     </article>
+  );
+}
+
+/** All fields except the heading and the text. */
+const SENDER_FIELDS = FIELD_NAMES.filter((field) => field !== "name" && field !== "message");
+
+function SenderFact({ field, message }: { field: ContactField; message: MessageDetail }) {
+  const value = message[field];
+  if (value === "") return "Not given";
+  if (field === "country") return countryName(value);
+  const text = <VisitorText text={value} />;
+  return field === "email" ? (
+    <Link to="/people" search={{ email: value }}>
+      {text}
+    </Link>
+  ) : (
+    text
   );
 }
 

@@ -2,13 +2,18 @@ import { Button, Checkbox, Group, NativeSelect, Textarea, TextInput } from "@man
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
-import { type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/contact-message.ts";
+import {
+  CONTACT_FIELDS,
+  type ContactField,
+  type ContactMessage,
+  FIELD_NAMES,
+  type FieldErrors,
+} from "../contract/contact-message.ts";
 import { MAX_PEOPLE, MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
 import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
 import { useKeys } from "./keys.tsx";
 import { ALL_COUNTRIES, countryOptions, formatNumber, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
-import { keysOf } from "./list-view.ts";
 import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
 
@@ -154,14 +159,6 @@ interface PersonDialogProps {
   onClose: () => void;
 }
 
-const FIELDS = {
-  name: "Name",
-  email: "Email address",
-  phone: "Phone",
-  country: "Country",
-  message: "Message",
-} as const;
-
 function CorrectDialog({ person: { email, version, messages, hasFootprint }, onClose }: PersonDialogProps) {
   const navigate = useNavigate();
   const isOnlyOne = messages.length === 1;
@@ -187,7 +184,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
   const save = (event: FormEvent<HTMLFormElement>) => {
     const typed = new FormData(event.currentTarget);
     const changes: Partial<ContactMessage> = {};
-    for (const field of keysOf(FIELDS)) {
+    for (const field of FIELD_NAMES) {
       const value = String(typed.get(field) ?? first[field]);
       if (value.replaceAll("\r\n", "\n") !== first[field]) changes[field] = value;
     }
@@ -195,15 +192,18 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     if (Object.keys(changes).length === 0 && !footprint) onClose();
     else if (!isPending) mutate({ email, version, changes, footprint });
   };
-  const field = (name: Exclude<keyof typeof FIELDS, "country">) => ({
-    name,
-    label: FIELDS[name],
-    defaultValue: first[name],
-    error: errors[name],
-    maxLength: MAX_LENGTH[name],
-    autoComplete: "off",
-    dir: "auto",
-  });
+  const input = (name: ContactField) => {
+    const { label, maxLength, input: kind } = CONTACT_FIELDS[name];
+    const native = { name, label, defaultValue: first[name], error: errors[name], autoComplete: "off" };
+    if (kind === "country") {
+      const data = [{ value: "", label: "No country" }, ...countryOptions(ALL_COUNTRIES)];
+      return <NativeSelect key={name} {...native} data={data} />;
+    }
+    const text = { ...native, maxLength, dir: "auto" };
+    if (kind !== "textarea") return <TextInput key={name} {...text} />;
+    // The same long text in every message would be a mistake.
+    return isOnlyOne && <Textarea key={name} rows={6} {...text} />;
+  };
   const title = isOnlyOne ? "Correct this message" : `Correct all ${messages.length} messages`;
   return (
     <Dialog title={title} confirm="Save" onConfirm={save} onClose={onClose} error={error}>
@@ -212,17 +212,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
         {hasFootprint && "If you change the country, the footprint estimate is computed again. "}Emails that were
         already sent do not change.
       </p>
-      <TextInput {...field("name")} />
-      <TextInput {...field("email")} />
-      <TextInput {...field("phone")} />
-      <NativeSelect
-        name="country"
-        label={FIELDS.country}
-        defaultValue={first.country}
-        error={errors.country}
-        data={[{ value: "", label: "No country" }, ...countryOptions(ALL_COUNTRIES)]}
-      />
-      {isOnlyOne && <Textarea rows={6} {...field("message")} />}
+      {FIELD_NAMES.map(input)}
       {hasFootprint && (
         <Checkbox
           name="removes-footprint"

@@ -1,6 +1,7 @@
 import { Badge, Checkbox, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
+import { CONTACT_FIELDS, FIELD_NAMES } from "../contract/contact-message.ts";
 import { formatMass } from "../contract/footprint/fields.ts";
 import { EXPIRY_NOTICE_MS } from "../contract/operator-limits.ts";
 import { visible } from "../contract/visible-text.ts";
@@ -19,6 +20,10 @@ const HELD_AS: Readonly<Partial<Record<NonNullable<MessageView["quarantineReason
   "looks-like-spam": "Looks like spam",
   "marked-as-spam": "Marked as spam",
 };
+/** The fields that stand beside the state. The others have places of their own. */
+const MARKED_FIELDS = FIELD_NAMES.filter(
+  (field) => CONTACT_FIELDS[field].isListed && !["name", "email", "message"].includes(field),
+);
 /** A row never shows more of a text. */
 const EXCERPT_LENGTH = 400;
 
@@ -110,7 +115,14 @@ export function MessageRows({ messages, now, label, fresh, view = {}, selection 
                 <VisitorText text={excerpt} />
                 <span className="marks">
                   <StateMarks message={message} now={now} />
-                  {country !== "" && <span className="soft">{countryName(country)}</span>}
+                  {MARKED_FIELDS.map(
+                    (field) =>
+                      message[field] !== "" && (
+                        <span key={field} className="soft">
+                          {field === "country" ? countryName(country) : <VisitorText text={message[field]} />}
+                        </span>
+                      ),
+                  )}
                   {footprint && <span className="soft">{formatMass(footprint.totalKg)} estimated</span>}
                 </span>
               </span>

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ContactMessage } from "../contract/contact-message.ts";
+import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
 import { electricityTable } from "../prerender/electricity.ts";
@@ -85,7 +85,7 @@ interface Arrival {
 }
 
 /** Stores a message like the server, without limits. */
-export function acceptMessage(store: Store, message: ContactMessage, arrival: Arrival = {}) {
+export function acceptMessage(store: Store, fields: Partial<ContactMessage>, arrival: Arrival = {}) {
   const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
   const rules = {
     referencePrefix: "BC",
@@ -94,6 +94,7 @@ export function acceptMessage(store: Store, message: ContactMessage, arrival: Ar
     spamFilter: true,
     channels: ["mail"] as const,
   };
+  const message = { ...EMPTY_MESSAGE, ...fields };
   return store.intake.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
 }
 

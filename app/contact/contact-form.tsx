@@ -1,6 +1,6 @@
-import { type Dispatch, type SubmitEvent, useEffect, useLayoutEffect, useReducer, useRef } from "react";
+import { type Dispatch, Fragment, type SubmitEvent, useEffect, useLayoutEffect, useReducer, useRef } from "react";
 import { flushSync } from "react-dom";
-import { TRAP_FIELD } from "../../contract/contact-message.ts";
+import { CONTACT_FIELDS, type ContactField, FIELD_NAMES, TRAP_FIELD } from "../../contract/contact-message.ts";
 import type { FootprintErrors } from "../../contract/footprint/fields.ts";
 import type { Price } from "../../contract/footprint/words.ts";
 import { problemsOf, SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
@@ -138,6 +138,39 @@ function Form(props: FormProps) {
     onLeave: () => leave(name),
   });
 
+  const contactFieldOf = (name: ContactField) => {
+    const { label, formLabel = label, isRequired, input, autoComplete } = CONTACT_FIELDS[name];
+    const field = { ...fieldOf(name), label: formLabel, required: isRequired, autoComplete };
+    switch (input) {
+      case "text":
+        return <Field key={name} {...field} dir="auto" />;
+      case "tel":
+        return <Field key={name} {...field} dir="auto" type="tel" inputMode="tel" />;
+      case "email":
+        return (
+          <Field key={name} {...field} dir="auto" type="email" inputMode="email" spellCheck={false}>
+            {/* Not while the visitor is typing. */}
+            <EmailSuggestion
+              typed={state.typing === name ? "" : field.value}
+              onAccept={(address) => {
+                edit(name, address);
+                focusField(name);
+              }}
+            />
+          </Field>
+        );
+      case "country":
+        return (
+          <Fragment key={name}>
+            <Field {...field} options={countryOptions(countries, field.value)} />
+            <PlainCountries countries={props.countries ?? []} />
+          </Fragment>
+        );
+      case "textarea":
+        return <MessageField key={name} {...field} dir="auto" />;
+    }
+  };
+
   function toggle(fold: Fold, isOpen: boolean) {
     dispatch({ type: "toggled", fold, isOpen });
   }
@@ -203,34 +236,7 @@ function Form(props: FormProps) {
             onSubmit={submit}
           >
             <p className="form-note">Fields marked with an asterisk are required.</p>
-            <Field {...fieldOf("name")} label="Name" required autoComplete="name" />
-            <Field
-              {...fieldOf("email")}
-              label="Email"
-              required
-              type="email"
-              autoComplete="email"
-              inputMode="email"
-              spellCheck={false}
-            >
-              {/* Not while the visitor is typing. */}
-              <EmailSuggestion
-                typed={state.typing === "email" ? "" : (values.email ?? "")}
-                onAccept={(address) => {
-                  edit("email", address);
-                  focusField("email");
-                }}
-              />
-            </Field>
-            <Field {...fieldOf("phone")} label="Phone Number" required type="tel" autoComplete="tel" inputMode="tel" />
-            <Field
-              {...fieldOf("country")}
-              label="Country"
-              autoComplete="country"
-              options={countryOptions(countries, values.country ?? "")}
-            />
-            <PlainCountries countries={props.countries ?? []} />
-            <MessageField {...fieldOf("message")} />
+            {FIELD_NAMES.map(contactFieldOf)}
             <div className="trap" aria-hidden="true">
               <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />

@@ -1,5 +1,5 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
-import { MAX_LENGTH } from "../../contract/contact-message.ts";
+import { CONTACT_FIELDS } from "../../contract/contact-message.ts";
 import { formatAmount } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
 
@@ -24,7 +24,7 @@ interface FieldProps
   extends FieldState,
     Pick<
       InputHTMLAttributes<HTMLInputElement>,
-      "autoComplete" | "enterKeyHint" | "form" | "inputMode" | "maxLength" | "required" | "spellCheck" | "type"
+      "autoComplete" | "dir" | "enterKeyHint" | "form" | "inputMode" | "maxLength" | "required" | "spellCheck" | "type"
     > {
   id?: string;
   label: string;
@@ -56,7 +56,6 @@ export function Field(props: FieldProps) {
     ...((native.required || error !== undefined) && { "aria-invalid": error !== undefined }),
     ...(describedBy !== undefined && { "aria-describedby": describedBy }),
     ...native,
-    ...(native.required && { dir: "auto" }),
   };
   return (
     <div className={`field field-${id}`}>
@@ -106,13 +105,13 @@ export function Field(props: FieldProps) {
 const NEAR_LIMIT = 500;
 
 /** Shows how many characters are left near the limit, and never cuts a text. */
-export function MessageField(field: FieldState) {
-  const left = MAX_LENGTH.message - field.value.trim().length;
+export function MessageField(field: FieldProps) {
+  const left = CONTACT_FIELDS.message.maxLength - field.value.trim().length;
   const tooLong =
     left < 0 ? `This is ${characters(-left)} too long. Please shorten it: we do not cut text.` : undefined;
   const hint = left >= 0 && left <= NEAR_LIMIT ? `${characters(left)} left` : undefined;
   return (
-    <Field {...field} label="Message" required rows={4} error={tooLong ?? field.error} hint={hint}>
+    <Field {...field} rows={4} error={tooLong ?? field.error} hint={hint}>
       {/* Announces only every hundredth character, not every key. */}
       <p className="visually-hidden" aria-live="polite">
         {tooLong ? "The text is too long." : hint && `No more than ${characters(Math.ceil(left / 100) * 100)} left`}

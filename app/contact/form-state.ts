@@ -1,4 +1,4 @@
-import { parseContactMessage } from "../../contract/contact-message.ts";
+import { EMPTY_MESSAGE, parseContactMessage } from "../../contract/contact-message.ts";
 import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
 import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { type Fold, GROUPS } from "./questions.ts";
@@ -7,7 +7,7 @@ import { type Fold, GROUPS } from "./questions.ts";
 export type Values = Readonly<Record<string, string>>;
 
 /** The form as it starts. A field is filled in if its value differs from this one. */
-export const START_VALUES: Values = { name: "", email: "", phone: "", country: "", message: "", ...START_TEXTS };
+export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS };
 
 /**
  * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Advice } from "../../contract/commands.ts";
+import { CONTACT_FIELDS, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
@@ -31,11 +32,12 @@ export function addPrivacyCommands(root: Command, context: Context): void {
     "rectify <EMAIL>",
     "correct all messages from an email address",
     [
-      ["--name <NAME>", "the correct name"],
-      ["--email <NEW>", "the correct email address"],
-      ["--phone <PHONE>", "the correct phone number"],
-      ["--country <CODE>", "the correct two-letter country code; --country= clears it"],
-      ["--message <TEXT>", "the correct text of the message"],
+      ...FIELD_NAMES.map((field) => {
+        const { input: kind, noun, isRequired } = CONTACT_FIELDS[field];
+        const value = kind === "country" ? "CODE" : "TEXT";
+        const clearing = isRequired ? "" : `; --${field}= removes it`;
+        return [`--${field} <${value}>`, `the correct ${noun}${clearing}`] as const;
+      }),
       ["--footprint <none>", "remove the footprint estimate"],
       ...Object.entries(AMOUNTS).map(([field, { label, unit }]) => input(field, "N", `${label}, ${unit} a year`)),
       input("carUnit", "UNIT", `Car distance unit: ${CAR_UNITS.join(", ")}`),

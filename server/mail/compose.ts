@@ -2,6 +2,7 @@ import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
+import { CONTACT_FIELDS, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
@@ -230,10 +231,11 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
   return [
     ["Reference", message.reference],
     ["Received", `${message.acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`],
-    ["Name", message.name],
-    ["Email", message.email],
-    ["Phone", message.phone],
-    ["Country", country ? `${country} (${message.country})` : "not given"],
+    // The text of the message has a place of its own.
+    ...FIELD_NAMES.filter((field) => field !== "message").map((field) => {
+      const value = field === "country" && country ? `${country} (${message.country})` : message[field];
+      return [CONTACT_FIELDS[field].label, value || "not given"] as const;
+    }),
     ...(message.quarantineReason ? [["Quarantined", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
   ];
 }

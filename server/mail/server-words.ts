@@ -1,4 +1,4 @@
-import type { ContactMessage } from "../../contract/contact-message.ts";
+import { type ContactMessage, contactFieldsOf } from "../../contract/contact-message.ts";
 import { visible } from "../../contract/visible-text.ts";
 
 const MAX_LENGTH = 200;
@@ -20,9 +20,9 @@ export function withoutPersonalData(response: string, message?: ContactMessage):
 
 /** The positions of words that quote the visitor: this word alone, or together with the next. */
 function quotedAt(words: readonly string[], index: number, message: ContactMessage): number[] {
-  const { name, email, phone, message: text } = message;
+  const { message: text, ...fields } = contactFieldsOf(message);
   const word = bare(words[index]);
-  const isField = word.length > (/^\d+$/.test(word) ? 1 : 2) && bare(`${name} ${email} ${phone}`).includes(word);
+  const isField = word.length > (/^\d+$/.test(word) ? 1 : 2) && bare(Object.values(fields).join(" ")).includes(word);
   // A single plain word, such as "content", identifies no person; a number or a URL may.
   const isTelling = /[\d./:]/.test(word) && word.length > 4 && !/^\d\.\d+\.\d+$/.test(word);
   if (isField || (isTelling && bare(text).includes(word))) return [index];

@@ -1,3 +1,4 @@
+import { contactFieldsOf } from "../../contract/contact-message.ts";
 import { replySubject } from "../../contract/quote.ts";
 import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
@@ -34,11 +35,7 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
     hookSentAt: deliveredAt(hook),
     reply: describeDelivery(reply),
     repliedAt: deliveredAt(reply),
-    name: message.name,
-    email: message.email,
-    phone: message.phone,
-    country: message.country,
-    message: message.message,
+    ...contactFieldsOf(message),
     ...(message.footprint && { footprint: message.footprint }),
     ...(notes.length > 0 && { notes }),
     ...(replies.length > 0 && { replies }),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ContactMessage, type FieldErrors, parseContactMessage } from "../../contract/contact-message.ts";
+import { type ContactMessage, FIELD_NAMES, type FieldErrors, parseFields } from "../../contract/contact-message.ts";
 import {
   type ElectricityTable,
   estimateFootprint,
@@ -159,12 +159,10 @@ function parseCorrection(
   given: Correction["changes"],
   footprint: Correction["footprint"] = "none",
 ): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors & FootprintErrors } {
-  // Fields that are not corrected need a valid value for the check.
-  const sample: ContactMessage = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };
-  const parsed = parseContactMessage({ ...sample, ...given });
+  const corrected = FIELD_NAMES.filter((field) => Object.hasOwn(given, field));
+  const parsed = parseFields(given, corrected);
   const inputs = parseFootprint({ footprint: footprint === "none" ? null : footprint });
   if (!parsed.ok || !inputs.ok)
     return { ok: false, fields: { ...(!parsed.ok && parsed.fields), ...(!inputs.ok && inputs.fields) } };
-  const changes = Object.entries(parsed.message).filter(([field]) => Object.hasOwn(given, field));
-  return { ok: true, changes: Object.fromEntries(changes) };
+  return { ok: true, changes: parsed.values };
 }

@@ -5,6 +5,7 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
 import { adviceLine, commandLine } from "../../contract/commands.ts";
+import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
 import {
   MAX_NOTE_LENGTH,
@@ -91,7 +92,7 @@ export const FILTER = z.strictObject({
   tab: z.enum(TABS).default("all"),
   state: z.enum(["queued", "delivered", "failed", "quarantined"]).optional(),
   email: text().optional(),
-  /** Part of the name, address, phone number, reference or text, ignoring case. */
+  /** Part of one of SEARCHED_COLUMNS, ignoring case. */
   search: text(MAX_SEARCH_LENGTH).optional(),
   /** A two-letter code; empty for messages without a country. */
   country: text(2).optional(),
@@ -219,7 +220,7 @@ export const router = t.router({
   correct: operation
     .input(
       PERSON.extend({
-        changes: z.partialRecord(z.enum(["name", "email", "phone", "country", "message"]), z.string()),
+        changes: z.partialRecord(z.enum(FIELD_NAMES), z.string()),
         /** Removes the estimates, or computes them again with these inputs instead of their own. */
         footprint: z.union([z.literal("none"), z.record(z.string(), z.string())], "must be none").optional(),
       }).refine(

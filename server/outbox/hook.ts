@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { contactFieldsOf } from "../../contract/contact-message.ts";
 import type { Config } from "../config.ts";
 import { HOUR_MS } from "../time.ts";
 import type { Failure, Sender } from "./outbox.ts";
@@ -10,13 +11,13 @@ export function hookSender(settings: HookSettings): Sender {
   return {
     channel: "hook",
     concurrency: 3,
-    async send({ message: stored }, now) {
-      const { id, reference, acceptedAt, name, email, phone, country, message, footprint } = stored;
+    async send({ message }, now) {
+      const { id, reference, acceptedAt, footprint } = message;
       const event: HookEvent = {
         id: `${reference}.${id}`,
         type: "message.accepted",
         timestamp: acceptedAt,
-        data: { reference, acceptedAt, name, email, phone, country, message, footprint },
+        data: { reference, acceptedAt, ...contactFieldsOf(message), footprint },
       };
       return failureOf(await postEvent(settings, event, now));
     },

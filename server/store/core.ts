@@ -1,3 +1,4 @@
+import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { Retention } from "../config.ts";
 import type { Database, Dialect, Query, Value } from "./database.ts";
 import { readColumn } from "./database.ts";
@@ -55,7 +56,7 @@ type DeliveryRow = Delivery & { messageId: number; channel: Channel };
  * for the time at which a message is erased.
  */
 export function messageReader({ isIn }: Dialect, expiry: string) {
-  const columns = `id, reference, name, email, phone, country, message, footprint, quarantine_reason, taught, accepted_at,
+  const columns = `id, reference, ${FIELD_NAMES.join(", ")}, footprint, quarantine_reason, taught, accepted_at,
     is_restricted, answered_at, corrected_at, state, ${expiry} AS expires_at`;
   return async (query: Query, ids: readonly number[]): Promise<StoredMessage[]> => {
     if (ids.length === 0) return [];

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { ContactMessage } from "../../contract/contact-message.ts";
+import { type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
 import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
@@ -133,7 +133,7 @@ function notStored(limitMs: number): StoreUnavailable {
 }
 
 interface Candidate extends PendingMessage {
-  /** Two messages have the same fingerprint only if their five fields and their estimate's inputs are equal. */
+  /** Two messages have the same fingerprint only if all their fields and their estimate's inputs are equal. */
   fingerprint: string;
   key: { hash: string; clientProof: string } | null;
 }
@@ -322,10 +322,9 @@ async function drawReferences(batch: readonly PendingMessage[], query: Query, { 
 
 function identify(pending: PendingMessage, secret: string): Candidate {
   const { message, footprint, idempotencyKey, networks } = pending.submission;
-  const { name, email, phone, country, message: text } = message;
   return {
     ...pending,
-    fingerprint: keyedHash(secret, [name, email, phone, country, text, ...(footprint ? inputsOf(footprint) : [])]),
+    fingerprint: keyedHash(secret, wordsOf(message, footprint ?? null)),
     key:
       idempotencyKey === null
         ? null
@@ -336,11 +335,15 @@ function identify(pending: PendingMessage, secret: string): Candidate {
   };
 }
 
-/** The inputs in a fixed order, independent of the order in which they were sent. */
-function inputsOf({ inputs }: FootprintEstimate): string[] {
-  return Object.entries(inputs)
-    .map(([field, value]) => `${field}=${value}`)
-    .sort();
+/** The fields of 1.0.0. Their values come first and without a name, so that fingerprints of that version stay equal. */
+const FIRST_FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
+
+/** Every field and input of a message, in an order that does not depend on how they were sent. */
+function wordsOf(message: ContactMessage, footprint: FootprintEstimate | null): string[] {
+  const later = FIELD_NAMES.filter((field) => !FIRST_FIELDS.includes(field) && message[field] !== "");
+  const named = { ...footprint?.inputs, ...Object.fromEntries(later.map((field) => [field, message[field]])) };
+  const pairs = Object.entries(named).map(([name, value]) => `${name}=${value}`);
+  return [...FIRST_FIELDS.map((field) => message[field]), ...pairs.sort()];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { DAY_MS } from "../time.ts";
 import { actions } from "./actions.ts";
 import { type Core, MESSAGES, type Part } from "./core.ts";
@@ -58,7 +59,7 @@ export interface MessageFilter {
   /** A two-letter code; empty for messages without a country. */
   country?: string | undefined;
   tab?: Tab | undefined;
-  /** Part of the name, address, phone number, reference or text, ignoring case. */
+  /** Part of one of SEARCHED_COLUMNS, ignoring case. */
   search?: string | undefined;
   /** Continues the list after this message. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
@@ -81,7 +82,7 @@ export interface MessageCount {
   count: number;
 }
 
-const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+const SEARCHED = SEARCHED_COLUMNS.join(" || ' ' || ");
 /** The channels whose failure affects a message. */
 const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
 /** The condition for each tab. */

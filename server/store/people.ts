@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { ContactMessage } from "../../contract/contact-message.ts";
+import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { addEvents, type Core, idsOf, type Part, readLocked } from "./core.ts";
 import { normaliseEmail, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
@@ -58,12 +58,10 @@ function rectify(
   const { transaction, dialect, spam } = core;
   return transaction(async (query) => {
     const messages = await readPerson(core, query, email, versions);
-    const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
+    const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
     await query(
-      `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email), phone = COALESCE($4, phone),
-         country = COALESCE($5, country), message = COALESCE($6, message), corrected_at = $7
-       WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
-      [idsOf(messages), name, newEmail, phone, country, message, now],
+      `UPDATE messages SET corrected_at = $2, ${columns.join(", ")} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
+      [idsOf(messages), now, ...FIELD_NAMES.map((field) => changes[field] ?? null)],
     );
     for (const { id, reference } of messages) {
       const footprint = footprints?.get(reference);

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { contactFieldsOf } from "../../contract/contact-message.ts";
+import { NO_LIMITS, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
@@ -76,6 +78,21 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       const store = await open({ migrations });
       expect(await readAll()).toEqual(before.map((rows) => rows.map((row) => expect.objectContaining({ ...row }))));
       expect(await exported(store)).toMatchObject(expected(release));
+    });
+
+    test("recognises messages that are sent again", async () => {
+      const { open, read } = await load(kind, release);
+      const store = await open();
+      // The fingerprint of a corrected message is that of the text before the correction.
+      const rows = await read("SELECT reference, accepted_at FROM messages WHERE corrected_at IS NULL");
+      expect(rows.length).toBeGreaterThan(5);
+      for (const { reference, accepted_at } of rows) {
+        const stored = await store.messages.find(reference);
+        if (!stored) throw new Error(`${reference} is missing`);
+        const submission = submissionOf(contactFieldsOf(stored), { footprint: stored.footprint });
+        const again = await store.intake.accept(submission, NO_LIMITS, new Date(Number(accepted_at)));
+        expect(again).toEqual({ kind: "repeated", reference });
+      }
     });
 
     test("is not upgraded by an operator's command, which says what to do", async () => {

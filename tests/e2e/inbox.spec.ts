@@ -353,12 +353,12 @@ test("finds a person; exports, corrects, restricts and erases their messages", a
   const field = (label: string) => dialogOf(page).getByLabel(label);
   const save = () => button(dialogOf(page), "Save").click();
   await button(page, "Correct").click();
-  await field("Email address").fill("nonsense");
+  await field("Email").fill("nonsense");
   await save();
   await expect(dialogOf(page).getByText("Enter an email address like name@example.com.")).toBeVisible();
-  await expect(field("Email address")).toBeFocused();
-  await expect(field("Email address")).toHaveAttribute("aria-invalid", "true");
-  await field("Email address").fill("ada@example.com");
+  await expect(field("Email")).toBeFocused();
+  await expect(field("Email")).toHaveAttribute("aria-invalid", "true");
+  await field("Email").fill("ada@example.com");
   await field("Country").selectOption("Ireland");
   await page.route("**/operations/correct*", (route) => route.fulfill(failure("The database does not answer.")));
   await save();

@@ -1,4 +1,4 @@
-import type { ContactMessage } from "../../contract/contact-message.ts";
+import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { FootprintInputs } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
@@ -40,6 +40,7 @@ let serial = 0;
 export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessage {
   serial += 1;
   return {
+    ...EMPTY_MESSAGE,
     name: "Ada Lovelace",
     email: "ada@example.com",
     phone: "+44 20 7946 0000",

@@ -1,7 +1,9 @@
 import type { Page } from "@playwright/test";
+import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
 import { hold } from "./site.ts";
 
-export const VISITOR = {
+export const VISITOR: ContactMessage = {
+  ...EMPTY_MESSAGE,
   name: "Ada Lovelace",
   email: "ada@example.com",
   phone: "+44 20 7946 0000",
@@ -9,7 +11,7 @@ export const VISITOR = {
   message: "How do I offset a small office?\nThank you.",
 };
 
-export const EMPTY: typeof VISITOR = { name: "", email: "", phone: "", country: "", message: "" };
+export const EMPTY = EMPTY_MESSAGE;
 
 export const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 export const submit = (page: Page) => page.getByRole("button", { name: "Submit" });

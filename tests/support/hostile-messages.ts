@@ -1,6 +1,7 @@
-import type { ContactField, ContactMessage } from "../../contract/contact-message.ts";
+import { type ContactField, type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
 
 export const HARMLESS: ContactMessage = {
+  ...EMPTY_MESSAGE,
   name: "Ada Lovelace",
   email: "ada@example.org",
   phone: "+44 20 7946 0000",

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { hostname } from "node:os";
 import { expect, onTestFinished } from "vitest";
 import { site } from "../../app/site.ts";
-import type { ContactMessage } from "../../contract/contact-message.ts";
+import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
 import type { ComposedMail, MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer } from "../../server/mail/smtp.ts";
@@ -28,6 +28,7 @@ export const IDENTITY: MailIdentity = {
 };
 
 const VISITOR: ContactMessage = {
+  ...EMPTY_MESSAGE,
   name: "Ada Lovelace",
   email: "ada@example.org",
   phone: "+44 20 7946 0000",
