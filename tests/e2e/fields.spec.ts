@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "@playwright/test";
 import { CONTACT_FIELDS, type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { findFreePort, startServer } from "../../scripts/run-server.ts";
-import { field, sent, submit } from "../support/contact.ts";
+import { sent, submit } from "../support/contact.ts";
 import { openInboxCommand } from "../support/inbox-command.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
@@ -50,7 +50,7 @@ test("what is typed in any field arrives wherever messages are sent, shown, sear
     await page.locator("select[name=country] option:nth-child(2)").waitFor({ state: "attached" });
     for (const name of FIELD_NAMES) {
       const { label, formLabel = label, input } = CONTACT_FIELDS[name];
-      const control = field(page, formLabel);
+      const control = page.locator("form").getByLabel(formLabel, { exact: true });
       await (input === "country" ? control.selectOption(TYPED[name]) : control.fill(TYPED[name]));
     }
     await submit(page).click();
