@@ -1,3 +1,4 @@
+import { startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { SENT_ESTIMATE_ID } from "../contract/send-email-answer.ts";
 import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
@@ -22,8 +23,7 @@ function hydrate(root: HTMLElement): void {
     root.removeEventListener("input", readAgain);
     return seed;
   };
-  hydrateRoot(
-    root,
+  const form = (
     <ContactForm
       apiBase={apiBase}
       countriesUrl={countriesUrl}
@@ -34,8 +34,12 @@ function hydrate(root: HTMLElement): void {
       answer={answer ? readAnswer(JSON.parse(answer)) : null}
       reportHtml={document.getElementById(SENT_ESTIMATE_ID)?.firstElementChild?.innerHTML ?? ""}
       takeSeed={takeSeed}
-    />,
+    />
   );
+  // As a transition, React hydrates in short tasks. An event on the form makes it finish at once.
+  startTransition(() => {
+    hydrateRoot(root, form);
+  });
   const remember = () => {
     const form = root.querySelector("form");
     if (form) rememberValues(readValues(form));
