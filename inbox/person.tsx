@@ -209,8 +209,8 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     <Dialog title={title} confirm="Save" onConfirm={save} onClose={onClose} error={error}>
       <p>
         Your changes apply to {isOnlyOne ? "this message" : "every message from this address"}.{" "}
-        {hasFootprint && "If you change the country, the footprint estimate is computed again. "}Emails that were
-        already sent do not change.
+        {hasFootprint && "A footprint estimate is kept or removed, never computed again. "}Emails that were already sent
+        do not change.
       </p>
       {FIELD_NAMES.map(input)}
       {hasFootprint && (

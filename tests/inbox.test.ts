@@ -6,7 +6,6 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
-import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
@@ -56,7 +55,6 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
       account: "tester",
       program: "npm run messages --",
       channels: CHANNELS,
-      readElectricity: electricityTable,
     },
     filesDir: await makePage(),
     port: await findFreePort(),

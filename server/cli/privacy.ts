@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { Advice } from "../../contract/commands.ts";
-import { CONTACT_FIELDS, FIELD_NAMES } from "../../contract/contact-message.ts";
-import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint/fields.ts";
+import { CONTACT_FIELDS, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { exportPerson } from "../operator/person.ts";
@@ -12,6 +11,9 @@ interface Options {
   json?: true;
   yes?: true;
 }
+
+/** The router checks the texts. */
+type Corrections = Partial<ContactMessage> & { footprint?: "none"; json?: true };
 
 export function addPrivacyCommands(root: Command, context: Context): void {
   const { out, call, print, openDesk } = context;
@@ -27,7 +29,6 @@ export function addPrivacyCommands(root: Command, context: Context): void {
     "Answers a request for access or data portability.",
   ).action(async (email: string) => out(await exportPerson(email, (await openDesk()).store)));
 
-  const input = (field: string, value: string, help: string) => [`--${FIELD_PREFIX}${field} <${value}>`, help] as const;
   add(
     "rectify <EMAIL>",
     "correct all messages from an email address",
@@ -39,26 +40,13 @@ export function addPrivacyCommands(root: Command, context: Context): void {
         return [`--${field} <${value}>`, `the correct ${noun}${clearing}`] as const;
       }),
       ["--footprint <none>", "remove the footprint estimate"],
-      ...Object.entries(AMOUNTS).map(([field, { label, unit }]) => input(field, "N", `${label}, ${unit} a year`)),
-      input("carUnit", "UNIT", `Car distance unit: ${CAR_UNITS.join(", ")}`),
-      ...Object.entries(DISTANCES).map(([field, { label }]) => input(field, "KM", label)),
-      ...Object.entries(CHOICES).map(([field, { label, options }]) =>
-        input(field, "NAME", `${label}: ${options.join(", ")}`),
-      ),
       JSON_OPTION,
     ],
-    `Changes only the given fields, in every message from that address. A footprint estimate is computed again when the
-country or one of its inputs changes, with today's factors; an empty input, as in --footprint.carKm=, is removed.
-Emails that were already sent, or written to .eml files, are not changed.`,
-  ).action(async (email: string, { json, ...options }: Record<string, string> & Options, command: Command) => {
-    const { footprint: none, ...given } = options as Record<string, string>;
-    const { inputs, changes = [] } = Object.groupBy(Object.entries(given), ([name]) =>
-      name.startsWith(FIELD_PREFIX) ? "inputs" : "changes",
-    );
-    if (none && inputs) command.error("Give either --footprint none or new estimate inputs");
-    const corrected = inputs?.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]);
-    const footprint = none ?? (corrected && Object.fromEntries(corrected));
-    const result = await (await call()).correct({ email, changes: Object.fromEntries(changes), footprint });
+    `Changes only the given fields, in every message from that address. A footprint estimate can be removed; it is never
+computed again, even if the country changes. Emails that were already sent, or written to .eml files, are not changed.`,
+  ).action(async (email: string, { json, ...options }: Corrections, command: Command) => {
+    const { footprint, ...changes } = options;
+    const result = await (await call()).correct({ email, changes, footprint });
     if (result.outcome === "invalid") {
       const lines = Object.entries(result.fields).map(([field, problem]) => `--${field}: ${problem}`);
       command.error(lines.join("\n"));

@@ -7,7 +7,6 @@ import { z } from "zod";
 import { adviceLine, programName } from "../../contract/commands.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import { type Config, parseConfig } from "../config.ts";
-import { readManifest } from "../manifest.ts";
 import { visibleJson } from "../operator/export.ts";
 import { createCaller, type Desk } from "../operator/router.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -21,7 +20,7 @@ import { addMessageCommands } from "./messages.ts";
 import { addPreflight } from "./preflight.ts";
 import { addPrivacyCommands } from "./privacy.ts";
 
-const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
+const _DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 /** The number of PostgreSQL connections: low, so that commands and inboxes leave enough for the servers. */
 const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
@@ -119,7 +118,6 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     dataDir,
     channels: channelsOf(config),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
-    readElectricity: () => readManifest(DIST_DIR).electricity,
   };
 }
 

@@ -1,13 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { electricityTable } from "../../prerender/electricity.ts";
 import { estimateOf, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { BuildMissing } from "../manifest.ts";
-import { OperatorError } from "../operator-error.ts";
 import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { createCaller } from "./router.ts";
@@ -23,93 +20,32 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
     await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
   }
   const desk = { store, dataDir, program: "", channels: [], databaseKind: "SQLite" as const, account: null };
-  const call = (parts = {}) => createCaller({ ...desk, readElectricity: electricityTable, ...parts });
-  const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">, parts = {}) =>
-    call(parts).correct({ email: EMAIL, ...change });
+  const call = (parts = {}) => createCaller({ ...desk, ...parts });
+  const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">) =>
+    call().correct({ email: EMAIL, ...change });
   const estimates = async () =>
     (await store.messages.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
   return { store, dataDir, call, correct, estimates };
 }
 
-const noBuild = () => {
-  throw new BuildMissing({ problem: "There is no build to serve in dist/", command: "build" });
-};
-
-test("a corrected country changes every estimate, and adds none to messages without one", async () => {
-  const { correct, estimates } = await openPerson(CAR, null, { hotelNights: 2 });
-  expect(await correct({ changes: { country: "FR" } })).toEqual({ outcome: "done", messages: 3, files: 0 });
-  expect(await estimates()).toEqual([estimateOf(CAR, "FR"), null, estimateOf({ hotelNights: 2 }, "FR")]);
-  await correct({ changes: { country: "" } });
-  expect(await estimates()).toEqual([estimateOf(CAR, ""), null, estimateOf({ hotelNights: 2 }, "")]);
-});
-
-test("given inputs replace those of every estimate, and an estimate without amounts is removed", async () => {
-  const { correct, estimates } = await openPerson(CAR, { carKm: 1 });
-  await correct({ changes: { country: "FR" }, footprint: { carKm: "1,200 km", carFuel: "electric", gasKwh: "5" } });
-  expect(await estimates()).toEqual([
-    estimateOf({ electricityKwh: 1000, carKm: 1200, carFuel: "electric", gasKwh: 5 }, "FR"),
-    estimateOf({ carKm: 1200, carFuel: "electric", gasKwh: 5 }, "FR"),
-  ]);
-  await correct({ changes: {}, footprint: { carKm: "", gasKwh: "" } });
-  expect(await estimates()).toEqual([estimateOf({ electricityKwh: 1000, carFuel: "electric" }, "FR"), null]);
-});
-
-test("a corrected distance is in km, whatever the earlier unit, unless a unit is given", async () => {
-  const { correct, estimates } = await openPerson({ carKm: 8000, carUnit: "mi" });
-  await correct({ changes: { country: "FR" } });
-  expect(await estimates()).toEqual([estimateOf({ carKm: 8000, carUnit: "mi" }, "FR")]);
-  await correct({ changes: {}, footprint: { carKm: "1200" } });
-  expect(await estimates()).toEqual([estimateOf({ carKm: 1200 }, "FR")]);
-  await correct({ changes: {}, footprint: { carKm: "1200", carUnit: "mi" } });
-  expect(await estimates()).toEqual([estimateOf({ carKm: 1200, carUnit: "mi" }, "FR")]);
-});
-
-test("removing estimates needs no build", async () => {
+test("a correction leaves estimates as they are, or removes them", async () => {
   const { correct, estimates } = await openPerson(CAR, null);
-  expect(await correct({ changes: {}, footprint: "none" }, { readElectricity: noBuild })).toMatchObject({
-    messages: 2,
-  });
+  expect(await correct({ changes: { country: "FR" } })).toEqual({ outcome: "done", messages: 2, files: 0 });
+  expect(await estimates()).toEqual([estimateOf(CAR), null]);
+  expect(await correct({ changes: {}, footprint: "none" })).toMatchObject({ messages: 2 });
   expect(await estimates()).toEqual([null, null]);
   expect(await correct({ changes: { name: "X" }, footprint: "none" })).toEqual({ outcome: "no-estimate" });
-  expect(await correct({ changes: { name: "X" }, footprint: { carKm: "1" } })).toEqual({ outcome: "no-estimate" });
 });
 
-test("a correction fails as a whole if it needs an estimate that cannot be computed", async () => {
-  const { store, correct, estimates } = await openPerson(CAR);
-  const parts = { readElectricity: noBuild };
-  const failure = correct({ changes: { country: "FR", name: "Ada King" } }, parts);
-  await expect(failure).rejects.toMatchObject({ cause: expect.any(OperatorError) });
-  await expect(failure).rejects.toThrow(
-    "The footprint estimate cannot be computed again\nThere is no build to serve in dist/; run: npm run build",
-  );
-  expect(await store.messages.list({})).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
-  // Another name, or the same country, changes no estimate.
-  expect(await correct({ changes: { name: "Ada King", country: "GB" } }, parts)).toMatchObject({ messages: 1 });
-  expect(await estimates()).toEqual([estimateOf(CAR)]);
-});
-
-test("a correction reads changed messages again, unless the operator gave a version", async () => {
-  const { store, call, correct, estimates } = await openPerson(CAR);
-  /** Another message arrives between reading and writing, this many times. */
-  const interrupted = (times: number): Store => {
-    let left = times;
-    const list: Store["messages"]["list"] = async (filter) => {
-      const messages = await store.messages.list(filter);
-      left -= 1;
-      if (left >= 0) await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: estimateOf(CAR) }));
-      return messages;
-    };
-    return withStore(store, { messages: { list } });
-  };
-  expect(await correct({ changes: { country: "FR" } }, { store: interrupted(2) })).toMatchObject({ messages: 3 });
-  expect(await estimates()).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
-  expect(await correct({ changes: { country: "IN" } }, { store: interrupted(99) })).toEqual({ outcome: "changed" });
+test("nothing is done if messages changed after the operator saw them", async () => {
+  const { store, call, correct } = await openPerson(CAR);
   const { version } = await call().person({ email: EMAIL });
+  await send(store, submissionOf(messageWith({ email: EMAIL })));
   const changed = { outcome: "changed" };
-  expect(await correct({ changes: { country: "IN" }, version }, { store: interrupted(1) })).toEqual(changed);
-  expect((await estimates()).slice(0, 3)).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
+  expect(await correct({ changes: { country: "IN" }, version })).toEqual(changed);
   expect(await call().restrict({ email: EMAIL, version, isRestricted: true })).toEqual(changed);
   expect(await call().erase({ email: EMAIL, version })).toEqual(changed);
+  expect(await correct({ changes: { country: "IN" } })).toMatchObject({ messages: 2 });
 });
 
 test("an erasure removes the files even if traces remain, and a repeated request finishes it", async () => {

@@ -1,16 +1,6 @@
 import { createHash } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES, type FieldErrors, parseFields } from "../../contract/contact-message.ts";
-import {
-  type ElectricityTable,
-  estimateFootprint,
-  type FootprintEstimate,
-} from "../../contract/footprint/arithmetic.ts";
-import type { FootprintErrors, FootprintField } from "../../contract/footprint/fields.ts";
-import { parseFootprint } from "../../contract/footprint/parsing.ts";
-import { BuildMissing } from "../manifest.ts";
-import { OperatorError } from "../operator-error.ts";
 import type { Store } from "../store/open-store.ts";
-import type { StoredMessage } from "../store/store.ts";
 import { noteErasure } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
@@ -48,8 +38,8 @@ async function findPerson({ email, version }: PersonTarget, store: Store) {
   const person = await readPerson(email, store);
   const isOther = version !== undefined && version !== person.version;
   const problem = person.messages.length === 0 ? ("gone" as const) : isOther ? ("changed" as const) : null;
-  const versions = person.messages.map((message) => message.version);
-  return { problem, messages: person.messages, versions, seen: version === undefined ? undefined : versions };
+  const seen = version === undefined ? undefined : person.messages.map((message) => message.version);
+  return { problem, messages: person.messages, seen };
 }
 
 const resultOf = (messages: number, files = 0) =>
@@ -79,90 +69,31 @@ export async function erasePerson(target: PersonTarget, { store, dataDir }: { st
 
 interface Correction {
   changes: Partial<ContactMessage>;
-  /** Removes the estimates, or computes them again with these inputs instead of their own. */
-  footprint?: "none" | Readonly<Partial<Record<FootprintField, string>>> | undefined;
+  /** Estimates are removed, never computed again. */
+  removesFootprint: boolean;
 }
 
-const MAX_TRIES = 5;
-
-/**
- * `no-estimate`: a corrected estimate was given, but no message has one. Rejects if an estimate cannot be computed
- * again.
- */
-export async function correctPerson(
-  target: PersonTarget,
-  { changes, footprint }: Correction,
-  { store, readElectricity }: { store: Store; readElectricity(): ElectricityTable },
-) {
-  const parsed = parseCorrection(changes, footprint);
+/** `no-estimate`: an estimate should be removed, but no message has one. */
+export async function correctPerson(target: PersonTarget, correction: Correction, { store }: { store: Store }) {
+  const { removesFootprint } = correction;
+  const parsed = parseCorrection(correction.changes);
   if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
-  for (let tryNumber = 1; tryNumber <= MAX_TRIES; tryNumber += 1) {
-    const { problem, messages, versions, seen } = await findPerson(target, store);
-    if (problem) return { outcome: problem };
-    if (footprint && messages.every((message) => message.footprint === null)) {
-      return { outcome: "no-estimate" as const };
-    }
-    const correction = { changes: parsed.changes, footprint };
-    const footprints = correctedFootprints(messages, correction, readElectricity);
-    // Estimates are computed from the messages read, so they are stored only if these have not changed since.
-    const guard = footprints === null ? seen : versions;
-    const count = await store.people.rectify(
-      target.email,
-      parsed.changes,
-      await store.status.time(),
-      guard,
-      footprints,
-    );
-    if (count > 0) return resultOf(count);
+  const { problem, messages, seen } = await findPerson(target, store);
+  if (problem) return { outcome: problem };
+  if (removesFootprint && messages.every(({ footprint }) => footprint === null)) {
+    return { outcome: "no-estimate" as const };
   }
-  return { outcome: "changed" as const };
+  const now = await store.status.time();
+  return resultOf(await store.people.rectify(target.email, parsed.changes, now, seen, removesFootprint));
 }
 
-/** The estimates of all messages after the correction; `null` if it changes none. */
-function correctedFootprints(
-  messages: readonly StoredMessage[],
-  { changes, footprint: correction }: Correction,
-  readElectricity: () => ElectricityTable,
-): Map<string, FootprintEstimate | null> | null {
-  const isAffected = ({ footprint, country }: StoredMessage) =>
-    footprint !== null && (correction !== undefined || (changes.country !== undefined && changes.country !== country));
-  if (!messages.some(isAffected)) return null;
-  const electricity = correction === "none" ? null : electricityOrFail(readElectricity);
-  return new Map(
-    messages.map((message) => {
-      const { reference, footprint, country } = message;
-      if (!isAffected(message) || footprint === null) return [reference, footprint];
-      if (electricity === null) return [reference, null];
-      const corrected = correction === "none" ? {} : (correction ?? {});
-      // The unit belongs to the number: a corrected distance is in km unless its unit is given too.
-      const unit = corrected.carKm === undefined ? {} : { carUnit: "km" };
-      const parsed = parseFootprint({ footprint: { ...footprint.inputs, ...unit, ...corrected } });
-      if (!parsed.ok) throw new OperatorError({ problem: `${reference}: ${Object.values(parsed.fields).join(" ")}` });
-      const { inputs } = parsed;
-      return [reference, inputs && estimateFootprint(inputs, changes.country ?? country, electricity)];
-    }),
-  );
-}
-
-function electricityOrFail(readElectricity: () => ElectricityTable): ElectricityTable {
-  try {
-    return readElectricity();
-  } catch (error) {
-    if (!(error instanceof BuildMissing)) throw error;
-    const problem = "The footprint estimate cannot be computed again";
-    throw new OperatorError([{ problem }, ...error.advice], { cause: error });
-  }
-}
-
-/** Checks corrected fields and estimate inputs by the rules of the contact form. */
+/** Checks corrected fields by the rules of the contact form. */
 function parseCorrection(
   given: Correction["changes"],
-  footprint: Correction["footprint"] = "none",
-): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors & FootprintErrors } {
-  const corrected = FIELD_NAMES.filter((field) => Object.hasOwn(given, field));
-  const parsed = parseFields(given, corrected);
-  const inputs = parseFootprint({ footprint: footprint === "none" ? null : footprint });
-  if (!parsed.ok || !inputs.ok)
-    return { ok: false, fields: { ...(!parsed.ok && parsed.fields), ...(!inputs.ok && inputs.fields) } };
-  return { ok: true, changes: parsed.values };
+): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors } {
+  const parsed = parseFields(
+    given,
+    FIELD_NAMES.filter((field) => Object.hasOwn(given, field)),
+  );
+  return parsed.ok ? { ok: true, changes: parsed.values } : parsed;
 }

@@ -6,7 +6,6 @@ import superjson from "superjson";
 import { z } from "zod";
 import { adviceLine, commandLine } from "../../contract/commands.ts";
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
-import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
 import {
   MAX_NOTE_LENGTH,
   MAX_PEOPLE,
@@ -40,8 +39,6 @@ export interface Desk {
   databaseKind: "SQLite" | "PostgreSQL";
   /** The author of notes and replies. */
   account: string | null;
-  /** Throws BuildMissing. */
-  readElectricity(): ElectricityTable;
 }
 
 const t = initTRPC.context<Desk>().create({
@@ -221,15 +218,14 @@ export const router = t.router({
     .input(
       PERSON.extend({
         changes: z.partialRecord(z.enum(FIELD_NAMES), z.string()),
-        /** Removes the estimates, or computes them again with these inputs instead of their own. */
-        footprint: z.union([z.literal("none"), z.record(z.string(), z.string())], "must be none").optional(),
+        footprint: z.literal("none", "must be none").optional(),
       }).refine(
         ({ changes, footprint }) => Object.keys(changes).length > 0 || footprint !== undefined,
         "Give at least one field to correct",
       ),
     )
     .mutation(({ input: { changes, footprint, ...person }, ctx }) =>
-      correctPerson(person, { changes, footprint }, ctx),
+      correctPerson(person, { changes, removesFootprint: footprint === "none" }, ctx),
     ),
 
   restrict: operation

@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
-import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { addEvents, type Core, idsOf, type Part, readLocked } from "./core.ts";
 import { normaliseEmail, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
 import type { StoredMessage } from "./store.ts";
@@ -43,17 +42,14 @@ async function readPerson(core: Core, query: Query, email: string, versions: Ver
   return isSame ? messages : [];
 }
 
-/**
- * Corrects all messages of a person; returns their number. `footprints` are the corrected estimates of all these
- * messages by reference; absent if they do not change.
- */
+/** Corrects all messages of a person; returns their number. */
 function rectify(
   core: Core,
   email: string,
   changes: Partial<ContactMessage>,
   now: Date,
   versions?: Versions,
-  footprints: ReadonlyMap<string, FootprintEstimate | null> | null = null,
+  removesFootprint = false,
 ): Promise<number> {
   const { transaction, dialect, spam } = core;
   return transaction(async (query) => {
@@ -63,11 +59,9 @@ function rectify(
       `UPDATE messages SET corrected_at = $2, ${columns.join(", ")} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
       [idsOf(messages), now, ...FIELD_NAMES.map((field) => changes[field] ?? null)],
     );
-    for (const { id, reference } of messages) {
-      const footprint = footprints?.get(reference);
-      if (footprint === undefined) continue;
-      const values = [id, footprint && JSON.stringify(footprint), footprint?.totalKg ?? null];
-      await query("UPDATE messages SET footprint = $2, footprint_kg = $3 WHERE id = $1", values);
+    if (removesFootprint) {
+      const isTheirs = dialect.isIn("id", "$1", "BIGINT");
+      await query(`UPDATE messages SET footprint = NULL, footprint_kg = NULL WHERE ${isTheirs}`, [idsOf(messages)]);
     }
     // Taking back a lesson reads the current text, so the filter must unlearn the old text now.
     for (const [taught, group] of Map.groupBy(messages, (message) => message.taught)) {

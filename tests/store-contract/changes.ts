@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../../server/store/rules.ts";
 import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
@@ -201,34 +200,21 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.people.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
   });
 
-  test("stores a correction and its corrected estimates together, or neither", async ({ node }) => {
-    const send = (footprint: FootprintEstimate | null, email = "ada@example.com") =>
-      store(node, submissionOf(messageWith({ email }), { footprint }));
-    const [first, second] = [await send(estimateOf({ carKm: 1 })), await send(null)];
-    const third = await send(estimateOf({ busKm: 1 }));
-    const other = await send(estimateOf({ taxiKm: 1 }), "eve@example.com");
-    const versions = (await node.messages.list({ email: "ada@example.com" })).map(({ version }) => version);
-    const corrected = estimateOf({ carKm: 1 }, "FR");
-    const footprints = new Map<string, FootprintEstimate | null>([
-      [first, null],
-      [second, null],
-      [third, corrected],
-    ]);
-    const rectify = () => node.people.rectify("ADA@example.com", { country: "FR" }, later(1), versions, footprints);
-    await node.messages.act("answer", { references: [second] }, NOON);
-    expect(await rectify()).toBe(0);
-    expect((await get(node, third)).footprint).toEqual(estimateOf({ busKm: 1 }));
-    await node.messages.act("unanswer", { references: [second] }, NOON);
-    expect(await rectify()).toBe(3);
-    const after = await Promise.all([first, second, third, other].map((reference) => get(node, reference)));
-    expect(after.map(({ country, footprint }) => [country, footprint])).toEqual([
-      ["FR", null],
-      ["FR", null],
-      ["FR", corrected],
-      ["GB", estimateOf({ taxiKm: 1 })],
-    ]);
-    expect(await node.people.rectify("ada@example.com", { name: "Ada King" }, later(2))).toBe(3);
-    expect((await get(node, third)).footprint).toEqual(corrected);
+  test("removes the estimates of one person with a correction, or changes nothing", async ({ node }) => {
+    const send = (email: string) =>
+      store(node, submissionOf(messageWith({ email }), { footprint: estimateOf({ carKm: 1 }) }));
+    const [mine, other] = [await send("ada@example.com"), await send("eve@example.com")];
+    const rectify = (versions?: string[]) =>
+      node.people.rectify("ADA@example.com", { country: "FR" }, later(1), versions, true);
+    const read = async (reference: string) => {
+      const { country, footprint } = await get(node, reference);
+      return [country, footprint?.totalKg];
+    };
+    const before = ["GB", estimateOf({ carKm: 1 }).totalKg];
+    expect(await rectify(["another version"])).toBe(0);
+    expect(await read(mine)).toEqual(before);
+    expect(await rectify()).toBe(1);
+    expect([await read(mine), await read(other)]).toEqual([["FR", undefined], before]);
   });
 
   const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: wind", text: "Dear Ada,\nyes." };

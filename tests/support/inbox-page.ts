@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
-import { electricityTable } from "../../prerender/electricity.ts";
 import { findFreePort } from "../../scripts/run-server.ts";
 import { type Inbox, startInbox } from "../../server/inbox/serve.ts";
 import type { Desk } from "../../server/operator/router.ts";
@@ -77,7 +76,6 @@ async function start() {
       channels: CHANNELS,
       databaseKind: "SQLite",
       account: "operator",
-      readElectricity: electricityTable,
     };
     const inbox = await startInbox({ desk, filesDir: "dist-inbox", port, onDefect: console.error });
     run = { inbox, store };
