@@ -149,8 +149,22 @@ function setLive(changes: Partial<Live>): void {
 
 export const useLive = () => useQuery<Live>({ queryKey: LIVE_KEY, queryFn: skipToken }).data ?? live;
 
-/** Keeps the result of `useLive` up to date, and reloads the shown data after every change. */
+/**
+ * Keeps the result of `useLive` up to date, and reloads the shown data after every change. Only a visible tab has a
+ * stream, because browsers allow only six connections to one host. A tab that is shown again reloads its data.
+ */
 export function followChanges(): void {
+  let close = () => {};
+  const follow = () => {
+    close();
+    close = document.hidden ? () => {} : openStream();
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
+
+/** Reopens the stream when it ends, until the returned function is called. */
+function openStream(): () => void {
   let hasEnded = false;
   const end = () => {
     if (hasEnded) return;
@@ -160,7 +174,11 @@ export function followChanges(): void {
     // Reopens a broken stream at once, because only that shows whether the command still runs.
     const isBroken = liveStatus === 200 && live.connection === "live";
     if (liveStatus !== 200) setLive({ connection: liveStatus === 429 ? "slowed" : "lost" });
-    setTimeout(followChanges, isBroken ? 0 : liveStatus === 429 ? SLOW_RETRY_MS : RETRY_MS);
+    const timer = setTimeout(
+      () => (close = openStream()),
+      isBroken ? 0 : liveStatus === 429 ? SLOW_RETRY_MS : RETRY_MS,
+    );
+    close = () => clearTimeout(timer);
   };
   const subscription = call.changes.subscribe(undefined, {
     onData(state) {
@@ -172,6 +190,11 @@ export function followChanges(): void {
     onError: end,
     onComplete: end,
   });
+  let close = () => {
+    hasEnded = true;
+    subscription.unsubscribe();
+  };
+  return () => close();
 }
 
 /** Saves an answer as a file; `report` receives the number of bytes so far. Returns the file's name and size. */

@@ -7,7 +7,7 @@ import { categoriesOf } from "../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes } from "../contract/footprint/words.ts";
 import { MAX_NOTE_LENGTH } from "../contract/operator-limits.ts";
-import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
+import { asSentence, visibleLines } from "../contract/visible-text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
 import { isOccupied, useKeys } from "./keys.tsx";
@@ -352,13 +352,10 @@ function NoteForm({ reference }: { reference: string }) {
 function History({ message: { history } }: { message: MessageDetail }) {
   return (
     <ol className="plain stack">
-      {history.map(({ at, kind, name, detail, author }, index) => (
+      {history.map(({ at, kind, name, detail }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
         <li key={index} data-trouble={["deferred", "failed", "paused"].includes(kind)}>
-          <p>
-            {name}
-            {author !== null && ` by ${visible(author)}`}
-          </p>
+          <p>{name}</p>
           {detail !== null && (
             <p className="written" dir="auto">
               {visibleLines(detail)}

@@ -4,13 +4,15 @@ import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH } from "../contract/operator-limits.ts";
 import { quote, replySubject } from "../contract/quote.ts";
-import { asSentence, visibleLines } from "../contract/visible-text.ts";
+import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { notify, perform } from "./actions.tsx";
-import { call, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
-import { formatTime, VisitorText } from "./labels.tsx";
-import { Card, Facts, Failure, focusTitle } from "./parts.tsx";
+import { describeFailure, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
+import { formatSince, formatTime, VisitorText } from "./labels.tsx";
+import { Card, Facts, Failure, focusTitle, useNow } from "./parts.tsx";
 
 const SAVE_PAUSE_MS = 400;
+/** A colleague with an older draft does something else. */
+const REPLYING_MS = 10 * 60_000;
 const FIELD_ID = "reply-text";
 /** Windows passes no longer URL to a mail program; other systems allow more. */
 const MAX_MAILTO_LENGTH = 1900;
@@ -46,7 +48,7 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
   const { history, allowed, replyRefusal, draft } = message;
   const { reply } = message.deliveries;
   /** The failed reply that the operator is rewriting. */
-  const [failed, setFailed] = useState<MessageDetail["draft"]>(null);
+  const [failed, setFailed] = useState<Text | null>(null);
   const rewrite = () => {
     const [subject = "", text = ""] = (history.findLast(({ kind }) => kind === "replied")?.detail ?? "").split(
       /\n\n(.*)/s,
@@ -81,34 +83,62 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
           </Group>
         </Alert>
       )}
-      {replyRefusal === null ? (
-        <ReplyForm key={failed?.text} message={message} initial={failed ?? draft} onSent={() => setFailed(null)} />
-      ) : (
-        reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>
-      )}
+      {replyRefusal !== null && reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>}
+      <ReplyForm key={failed?.text} message={message} initial={failed ?? draft} onSent={() => setFailed(null)} />
     </Card>
+  );
+}
+
+interface Text {
+  subject: string;
+  text: string;
+}
+
+/** What colleagues do, so that no two people answer the same message without knowing. */
+function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & { isWriting: boolean }) {
+  const now = useNow();
+  const isRecent = ({ savedAt }: { savedAt: Date }) => now.getTime() - savedAt.getTime() < REPLYING_MS;
+  const names = drafts.filter(isRecent).map(({ author }) => visible(author ?? ""));
+  return (
+    <div role="status">
+      {names.length > 0 && (
+        <p>
+          <strong>{names.join(" and ")}</strong> {names.length > 1 ? "are" : "is"} replying
+        </p>
+      )}
+      {isWriting && reply && (
+        <p>
+          <strong>{visible(reply.author ?? "A colleague")}</strong> replied at {formatSince(reply.at, now)}
+        </p>
+      )}
+    </div>
   );
 }
 
 interface ReplyFormProps {
   message: MessageDetail;
-  initial: MessageDetail["draft"];
+  initial: Text | null;
   onSent: () => void;
 }
 
+/** Stays while a reply waits, so that it keeps what the operator is writing. */
 function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
-  const { reference, version, email } = message;
+  const { reference, version, email, replyRefusal } = message;
   const blank = { subject: replySubject(reference), text: "" };
   const [draft, setDraft] = useState({ subject: initial?.subject || blank.subject, text: initial?.text ?? "" });
   const { subject, text } = draft;
   /** One key per content, so that a second press or a repeated call does not send a second reply. */
   const sent = useRef({ content: "", key: "" });
   const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
+  const saving = useMutation(trpc.saveDraft.mutationOptions({ scope: { id: "draft" } }));
+  /** The text that the server has. */
+  const [saved, setSaved] = useState(draft);
   const saveDraft = useDebouncedCallback(
-    (draft: typeof blank) => {
+    (draft: Text) => {
       // Shows this draft at once when the operator returns to the message.
-      queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft });
-      call.saveDraft.mutate({ reference, ...draft }).catch(() => {});
+      const own = { author: null, savedAt: new Date(), ...draft };
+      queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: own });
+      saving.mutate({ reference, ...draft }, { onSuccess: () => setSaved(draft) });
     },
     { delay: SAVE_PAUSE_MS, flushOnUnmount: true },
   );
@@ -120,13 +150,14 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
 
   const send = (event: { preventDefault(): void }) => {
     event.preventDefault();
-    if (isPending || text.trim() === "" || subject.trim() === "") return;
+    if (isPending || replyRefusal !== null || text.trim() === "" || subject.trim() === "") return;
     saveDraft.cancel();
     const content = JSON.stringify([subject, text]);
     if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
     const onSuccess = async () => {
       sent.current = { content: "", key: "" };
       setDraft(blank);
+      setSaved(blank);
       onSent();
       await reloadAll();
       focusTitle();
@@ -138,8 +169,14 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
     ["Escape", focusTitle],
     ["mod+Enter", send],
   ]);
+  const isSaved = saved.subject === subject && saved.text === text;
+  const draftState = saving.error
+    ? `Your draft is not saved. ${describeFailure(saving.error)}`
+    : text.trim() !== "" && (isSaved ? "Your draft is saved." : "Saving your draft …");
+  if (replyRefusal !== null && text.trim() === "") return null;
   return (
     <form className="stack controls" onKeyDown={press} onSubmit={send}>
+      <Colleagues {...message.colleagues} isWriting={text.trim() !== ""} />
       <Facts labelWidth="2rem" facts={[["To", <VisitorText key="to" text={email} />]]} />
       <TextInput
         label="Subject"
@@ -157,10 +194,18 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
       />
       <Failure error={error} />
       <Group gap="sm">
-        <Button type="submit" variant="filled" aria-disabled={isPending} aria-keyshortcuts="Control+Enter">
+        <Button
+          type="submit"
+          variant="filled"
+          aria-disabled={isPending || replyRefusal !== null}
+          aria-keyshortcuts="Control+Enter"
+        >
           Send reply
         </Button>
-        <span className="soft">Ctrl+Enter sends the reply. Your draft is saved.</span>
+        <span className="soft">Ctrl+Enter sends the reply.</span>
+        <span className="soft" role="status" data-trouble={saving.error !== null}>
+          {draftState}
+        </span>
       </Group>
       <p className="soft">Quoted below your text:</p>
       <p className="written soft" dir="auto">

@@ -1,4 +1,4 @@
-import { asSentence } from "../contract/visible-text.ts";
+import { asSentence, visible } from "../contract/visible-text.ts";
 import { type Channel, type EventKind, type QuarantineReason, rulesOf, type SkipReason } from "./store/store.ts";
 
 // The texts of a message's history in the inbox and on the command line.
@@ -27,14 +27,14 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   failed: "Failed for good",
   paused: "Not sent: no email can be sent at the moment",
   skipped: "Not sent",
-  retried: "Queued again by an operator",
-  released: "Released by an operator",
-  resent: "Resent by an operator",
-  "marked-as-spam": "Marked as spam by an operator",
-  viewed: "Opened by an operator",
+  retried: "Queued again",
+  released: "Released",
+  resent: "Resent",
+  "marked-as-spam": "Marked as spam",
+  viewed: "Opened",
   answered: "Marked as answered",
   unanswered: "Marked as unanswered",
-  corrected: "Corrected by an operator",
+  corrected: "Corrected",
   restricted: "Restricted: kept, but not used",
   unrestricted: "Restriction lifted",
   noted: "Note",
@@ -48,12 +48,20 @@ const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
   failed: "failed for good",
   paused: "not sent: nothing can be sent at the moment",
   skipped: "not sent",
-  retried: "queued again by an operator",
+  retried: "queued again",
 };
 
-export function eventName(kind: EventKind, channel: Channel | null): string {
-  const name = channel === null || channel === "mail" ? undefined : OTHER_EVENT_NAME[kind];
-  return channel === null || name === undefined ? EVENT_NAME[kind] : `${rulesOf(channel).name}: ${name}`;
+/** With the operator who caused it, if that is known, as in `Released by anna`. */
+export function eventName({ kind, channel, author = null }: NamedEvent): string {
+  const other = channel === null || channel === "mail" ? undefined : OTHER_EVENT_NAME[kind];
+  const name = channel === null || other === undefined ? EVENT_NAME[kind] : `${rulesOf(channel).name}: ${other}`;
+  return author === null ? name : `${name} by ${visible(author)}`;
+}
+
+interface NamedEvent {
+  kind: EventKind;
+  channel: Channel | null;
+  author?: string | null;
 }
 
 /** Kinds whose detail is a code. */

@@ -287,7 +287,7 @@ describe("on SQLite", () => {
     expect(await cli("spam", String(sent[0]))).toEqual(
       refused(/^BC-\S+ is quarantined; it is marked as spam already\n$/),
     );
-    expect(await print("show", String(sent[0]))).toMatch(/Z {2}Received\n.*Z {2}Marked as spam by an operator\n$/);
+    expect(await print("show", String(sent[0]))).toMatch(/Z {2}Received\n.*Z {2}Marked as spam\n$/);
     expect(await cli("spam-filter")).toEqual(
       done("Learned from 20 spam and 0 good messages. It quarantines nothing before it has learned from 20 of each.\n"),
     );

@@ -44,7 +44,7 @@ async function makePage(): Promise<string> {
 /** The inbox in this process, on SQLite, with a fake clock. */
 async function openInbox(settings: Partial<InboxOptions> = {}) {
   const dataDir = await makeScratchFolder();
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "tester" });
   onTestFinished(() => store.close());
   const clock = createFakeClock();
   const inbox = await startInbox({

@@ -21,7 +21,7 @@ async function exchange(email: string, hasSmtpUtf8: boolean, delivered: number) 
     replySender(options),
   ]);
   const reference = await office.accept({ name: "José", email });
-  await office.store.messages.reply(reference, REPLY, "anna", office.clock.now());
+  await office.store.messages.reply(reference, REPLY, office.clock.now());
   outbox.wake();
   await office.log.seen("delivered", delivered);
   return { ...office, reference, mails: server.mails };

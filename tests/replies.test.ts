@@ -34,7 +34,7 @@ async function openReplyOffice(openMailer: (office: Awaited<ReturnType<typeof op
   outbox.wake();
   await office.log.seen("delivered", 1);
   const reply = async () => {
-    await office.store.messages.reply(reference, REPLY, "anna", office.clock.now());
+    await office.store.messages.reply(reference, REPLY, office.clock.now());
     outbox.wake();
   };
   return { ...office, reference, reply };

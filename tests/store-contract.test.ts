@@ -30,8 +30,8 @@ describe("PostgreSQL", () => {
     const settings = { dataDir: "", databaseUrl };
     return {
       isShared: true,
-      open: ({ retention, migrations } = {}) =>
-        openUntilTheEnd({ ...settings, retention }, { isServer: true, migrations }),
+      open: ({ migrations, ...options } = {}) =>
+        openUntilTheEnd({ ...settings, ...options }, { isServer: true, migrations }),
       sql: async (statement) => (await client.query(statement)).rows,
     };
   });
@@ -43,12 +43,12 @@ async function newSqlitePlace(): Promise<Place> {
   let nodes = 0;
   return {
     isShared: false,
-    open({ retention, migrations } = {}) {
+    open({ migrations, ...settings } = {}) {
       nodes += 1;
       // Two stores in one thread would block each other. A migration is a function, which cannot be sent to a thread.
       const isInThread = !migrations && nodes === 1;
       const options = { isServer: isInThread, migrations };
-      return openUntilTheEnd({ dataDir, databaseUrl: null, retention }, options);
+      return openUntilTheEnd({ dataDir, databaseUrl: null, ...settings }, options);
     },
     async sql<Row>(statement: string) {
       const db = new DatabaseSync(sqliteFile(dataDir), { timeout: 5000 });

@@ -364,9 +364,9 @@ function excerpt(text: string): string {
 function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
   const { message: text, footprint, notes: _, replies: __, ...facts } = messageJson(detail);
   const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}\n`);
-  const history = detail.history.map(({ at, name, detail, author }) => {
+  const history = detail.history.map(({ at, name, detail }) => {
     const reason = detail === null ? "" : `: ${visibleLines(detail).replaceAll("\n", "\n    ")}`;
-    return `  ${at.toISOString()}  ${author === null ? name : `${name} by ${visible(author)}`}${reason}\n`;
+    return `  ${at.toISOString()}  ${name}${reason}\n`;
   });
   const estimate = footprint ? `${estimateText(footprint)}\n` : "";
   const signs = detail.spamSigns.map((sign) => `  ${visible(sign)}\n`).join("");

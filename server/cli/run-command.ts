@@ -114,7 +114,10 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
   return {
     ...owner,
     // Only the website and `restore` change the schema: another version of the website may be running.
-    store: await openStore(config, { maxConnections: MAX_CONNECTIONS, keepsSchema: !isNew }),
+    store: await openStore(
+      { ...config, account: owner.account },
+      { maxConnections: MAX_CONNECTIONS, keepsSchema: !isNew },
+    ),
     dataDir,
     channels: channelsOf(config),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),

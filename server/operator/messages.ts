@@ -71,17 +71,27 @@ export function viewOf(message: StoredMessage, now: Date) {
 }
 
 /** One message with its history. Marks a quarantined message as seen. */
-export async function readDetail(reference: string, store: Store) {
+export async function readDetail(reference: string, { store, account }: { store: Store; account: string | null }) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const now = await store.status.time();
   if (message.state === "quarantined") await store.messages.markSeen(message.reference, now);
-  const draft: { subject: string; text: string } | null = JSON.parse(
-    (await store.messages.readDraft(reference)) || "null",
-  );
+  const drafts = await store.messages.readDrafts(reference);
   const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
   const spamSigns = isSuspect ? await store.spam.signs(message) : [];
-  return { ...viewOf(message, now), history: await readHistory(message, store), draft, spamSigns };
+  const history = await readHistory(message, store);
+  const lastReply = history.findLast(({ kind }) => kind === "replied");
+  return {
+    ...viewOf(message, now),
+    history,
+    draft: drafts.own,
+    /** What colleagues do about the message: their drafts, and the last reply if it is theirs. */
+    colleagues: {
+      drafts: drafts.others.map(({ author, savedAt }) => ({ author, savedAt })),
+      reply: lastReply && lastReply.author !== account ? lastReply : null,
+    },
+    spamSigns,
+  };
 }
 
 /** The first event is the acceptance. */
@@ -93,7 +103,7 @@ async function readHistory(message: StoredMessage, store: Store) {
   const events = [{ at: message.acceptedAt, kind, channel: null, detail, author: null }, ...later];
   return events.map((event) => ({
     ...event,
-    name: eventName(event.kind, event.channel),
+    name: eventName(event),
     detail: event.detail === null ? null : eventDetail(event.kind, event.detail),
   }));
 }
@@ -160,14 +170,13 @@ export async function actOn(
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
-  author: string | null,
   store: Store,
 ): Promise<void> {
   const now = await store.status.time();
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
-  if (await store.messages.reply(reference, whole, author, now, version)) return;
+  if (await store.messages.reply(reference, whole, now, version)) return;
   const problem = actionProblem("reply", (await store.messages.find(reference)) ?? message, now);
   if (problem !== null) throw new OperatorError({ problem });
   const changed = `${message.reference} was changed in the meantime`;

@@ -37,7 +37,7 @@ export interface Desk {
   /** The channels in use. */
   channels: readonly Channel[];
   databaseKind: "SQLite" | "PostgreSQL";
-  /** The author of notes and replies. */
+  /** The operator, as the store knows them. */
   account: string | null;
 }
 
@@ -133,7 +133,7 @@ export const router = t.router({
     return pages.flat();
   }),
 
-  message: operation.input(REFERENCE).query(({ input: { reference }, ctx: { store } }) => readDetail(reference, store)),
+  message: operation.input(REFERENCE).query(({ input: { reference }, ctx }) => readDetail(reference, ctx)),
 
   /** A message's position in a list, and its neighbours. */
   place: operation
@@ -168,8 +168,8 @@ export const router = t.router({
 
   note: operation
     .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
-    .mutation(async ({ input: { reference, text }, ctx: { store, account } }) => {
-      const isAdded = await store.messages.addNote(reference, text, account, await store.status.time());
+    .mutation(async ({ input: { reference, text }, ctx: { store } }) => {
+      const isAdded = await store.messages.addNote(reference, text, await store.status.time());
       if (!isAdded) throw new NoMessage(reference);
     }),
 
@@ -182,16 +182,17 @@ export const router = t.router({
         text: written(MAX_REPLY_LENGTH),
       }),
     )
-    .mutation(({ input: { key, subject, text, ...target }, ctx: { store, account } }) =>
-      replyTo(target, { key, subject, text }, account, store),
+    .mutation(({ input: { key, subject, text, ...target }, ctx: { store } }) =>
+      replyTo(target, { key, subject, text }, store),
     ),
 
-  /** An empty text removes the draft. */
+  /** Saves this operator's draft; an empty text removes it. */
   saveDraft: operation
     .input(REFERENCE.extend({ subject: text(MAX_SUBJECT_LENGTH), text: text(MAX_REPLY_LENGTH) }))
-    .mutation(({ input: { reference, ...draft }, ctx: { store } }) =>
-      store.messages.saveDraft(reference, draft.text.trim() === "" ? "" : JSON.stringify(draft)),
-    ),
+    .mutation(async ({ input: { reference, ...draft }, ctx: { store } }) => {
+      const isSaved = await store.messages.saveDraft(reference, draft, await store.status.time());
+      if (!isSaved) throw new NoMessage(reference);
+    }),
 
   spamFilter: operation.query(async ({ ctx: { store } }) => store.spam.read(await store.status.time())),
 

@@ -212,7 +212,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     if (!isSaved) return;
     const { message, attempts } = claim;
     const event = { event: kind, channel, reference: message.reference, attempts, ...details, ...(error && { error }) };
-    log[kind === "failed" ? failureLevelOf(channel) : "info"](event, eventName(kind, channel));
+    log[kind === "failed" ? failureLevelOf(channel) : "info"](event, eventName({ kind, channel }));
   }
 
   const running = work();

@@ -89,7 +89,7 @@ async function apply(
   else if (action === "answer" || action === "unanswer") {
     const answeredAt = action === "answer" ? now : null;
     await query(`UPDATE messages SET answered_at = $2 WHERE ${isNamed}`, [ids, answeredAt]);
-    await addEvents(query, core.dialect, ids, { kind: EVENT[action], at: now });
+    await addEvents(core, query, ids, { kind: EVENT[action], at: now });
   } else await send(core, query, action, allowed, now, isBulk);
   const lesson = LESSON[action];
   if (lesson !== undefined) {
@@ -118,7 +118,7 @@ async function send(
     await queueAgain(core, query, channel, ids, now);
     // The history has one line per release, not one per channel.
     if (action === "release" && channel !== "mail") continue;
-    await addEvents(query, dialect, ids, { kind: EVENT[action], at: now, channel });
+    await addEvents(core, query, ids, { kind: EVENT[action], at: now, channel });
   }
   if (action !== "release") return;
   await query(
@@ -155,7 +155,8 @@ async function queueAgain(
 }
 
 /** Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. */
-async function quarantine({ dialect }: Core, query: Query, messages: readonly StoredMessage[], now: Date) {
+async function quarantine(core: Core, query: Query, messages: readonly StoredMessage[], now: Date) {
+  const { dialect } = core;
   const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
   await query(
     `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
@@ -169,44 +170,37 @@ async function quarantine({ dialect }: Core, query: Query, messages: readonly St
     [idsOf(messages), now],
   );
   for (const [detail, group] of Map.groupBy(messages, ({ quarantineReason }) => quarantineReason)) {
-    await addEvents(query, dialect, idsOf(group), { kind: "marked-as-spam", at: now, detail });
+    await addEvents(core, query, idsOf(group), { kind: "marked-as-spam", at: now, detail });
   }
 }
 
 /** Records that an operator has opened a message in quarantine. */
-function markSeen({ transaction, dialect }: Core, reference: string, now: Date): Promise<void> {
-  return transaction(async (query) => {
+function markSeen(core: Core, reference: string, now: Date): Promise<void> {
+  return core.transaction(async (query) => {
     const ids = await readColumn<number>(
       query,
       `UPDATE messages SET seen_at = $2 WHERE reference = $1 AND seen_at IS NULL AND EXISTS
          (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
       [normaliseReference(reference), now],
     );
-    await addEvents(query, dialect, ids, { kind: "viewed", at: now });
+    await addEvents(core, query, ids, { kind: "viewed", at: now });
   });
 }
 
 /** Returns false if there is no such message. */
-function addNote(core: Core, reference: string, text: string, author: string | null, now: Date): Promise<boolean> {
+function addNote(core: Core, reference: string, text: string, now: Date): Promise<boolean> {
   return core.transaction(async (query) => {
     const messages = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
-    await addEvents(query, core.dialect, idsOf(messages), { kind: "noted", at: now, detail: text, author });
+    await addEvents(core, query, idsOf(messages), { kind: "noted", at: now, detail: text });
     return messages.length > 0;
   });
 }
 
 /**
- * Queues the reply and empties the draft. Returns false if the message does not allow a reply or has changed since. For
+ * Queues the reply and removes the operator's draft. Returns false if the message does not allow a reply or has changed since. For
  * a repeated reply, returns true and does not send it again.
  */
-function reply(
-  core: Core,
-  reference: string,
-  reply: Reply,
-  author: string | null,
-  now: Date,
-  version?: string,
-): Promise<boolean> {
+function reply(core: Core, reference: string, reply: Reply, now: Date, version?: string): Promise<boolean> {
   return core.transaction(async (query) => {
     const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
     if (!message) return false;
@@ -225,23 +219,63 @@ function reply(
       [message.id, now, JSON.stringify(reply)],
     );
     const detail = `${reply.subject}\n\n${reply.text}`;
-    await addEvents(query, core.dialect, [message.id], { kind: "replied", at: now, detail, author });
-    await query("UPDATE messages SET draft = NULL WHERE id = $1", [message.id]);
+    await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
+    await removeDraft(core, query, message.id);
     await core.spam.teach(query, [message], "good");
     return true;
   });
 }
 
-/** Saves an unfinished reply; an empty text removes it. */
-async function saveDraft({ query }: Core, reference: string, draft: string): Promise<void> {
-  const values = [normaliseReference(reference), draft === "" ? null : draft];
-  await query("UPDATE messages SET draft = $2 WHERE reference = $1", values);
+/** An operator's unfinished reply. */
+export interface Draft {
+  author: string | null;
+  savedAt: Date;
+  subject: string;
+  text: string;
 }
 
-async function readDraft({ query }: Core, reference: string): Promise<string> {
-  const sql = "SELECT draft FROM messages WHERE reference = $1";
-  const [draft] = await readColumn<string | null>(query, sql, [normaliseReference(reference)]);
-  return draft ?? "";
+/** Drafts of unknown authors: of commands without an account, and of version 1.0.0, which had one draft per message. */
+const NOBODY = "";
+
+/** Saves the operator's draft; an empty text removes it. Returns false if there is no such message. */
+function saveDraft(
+  core: Core,
+  reference: string,
+  { subject, text }: Pick<Draft, "subject" | "text">,
+  now: Date,
+): Promise<boolean> {
+  return core.transaction(async (query) => {
+    const sql = "SELECT id FROM messages WHERE reference = $1";
+    const [id] = await readColumn<number>(query, sql, [normaliseReference(reference)]);
+    if (id === undefined) return false;
+    await removeDraft(core, query, id);
+    if (text.trim() === "") return true;
+    const values = [id, core.account ?? NOBODY, now, subject, text];
+    await query("INSERT INTO drafts (message_id, author, saved_at, subject, text) VALUES ($1, $2, $3, $4, $5)", values);
+    return true;
+  });
 }
 
-export const actions = { act, markSeen, addNote, reply, saveDraft, readDraft };
+async function removeDraft({ account }: Core, query: Query, messageId: number): Promise<void> {
+  await query("DELETE FROM drafts WHERE message_id = $1 AND author IN ($2, $3)", [
+    messageId,
+    account ?? NOBODY,
+    NOBODY,
+  ]);
+}
+
+/** The drafts of all operators, newest first. An operator without a draft gets the one of an unknown author as theirs. */
+async function readDrafts(
+  { query, account }: Core,
+  reference: string,
+): Promise<{ own: Draft | null; others: Draft[] }> {
+  const drafts = await query<Draft>(
+    `SELECT author, saved_at, subject, text FROM drafts
+     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY saved_at DESC`,
+    [normaliseReference(reference)],
+  );
+  const own = [account, NOBODY].map((name) => drafts.find(({ author }) => author === name)).find(Boolean) ?? null;
+  return { own, others: drafts.filter(({ author }) => author !== NOBODY && author !== account) };
+}
+
+export const actions = { act, markSeen, addNote, reply, saveDraft, readDrafts };

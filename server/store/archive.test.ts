@@ -42,7 +42,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 1, windowMs: MINUTE_MS }] };
     const [leased, waiting] = [await send(before, key), await send(before)];
     await before.intake.accept({ ...trapped("eve@example.com"), networks: client("eve") }, rules, NOON);
-    await before.messages.addNote(leased, "Zoë \u{1F30D}\n", "anna", NOON);
+    await before.messages.addNote(leased, "Zoë \u{1F30D}\n", NOON);
     await claimOne(before);
     await before.status.reportNode([], NOON);
     await before.archive.backup(file, NOON);

@@ -13,6 +13,8 @@ export interface Core extends Omit<Database, "copyTo"> {
   /** The database's secret for keyed hashes, the same on every node. */
   secret: string;
   retention: Retention;
+  /** The operator who uses the store; `null` for the website. The author of every event. */
+  account: string | null;
   migrations: readonly Migration[];
   readMessages: ReadMessages;
   spam: Pick<Spam, "findSpam" | "teach" | "countMonth">;
@@ -124,21 +126,20 @@ interface NewEvent {
   at: Date;
   channel?: Channel;
   detail?: string | null;
-  author?: string | null;
 }
 
 /** Writes the event into the history of each of the messages. */
 export async function addEvents(
+  { dialect: { isIn }, account }: Core,
   query: Query,
-  { isIn }: Dialect,
   ids: readonly number[],
-  { kind, at, channel, detail, author }: NewEvent,
+  { kind, at, channel, detail }: NewEvent,
 ): Promise<void> {
   if (ids.length === 0) return;
   await query(
     `INSERT INTO events (message_id, at, kind, channel, detail, author)
      SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT) FROM messages
      WHERE ${isIn("id", "$1", "BIGINT")}`,
-    [ids, at, kind, channel ?? null, detail ?? null, author ?? null],
+    [ids, at, kind, channel ?? null, detail ?? null, account],
   );
 }

@@ -1,5 +1,5 @@
 import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
-import { DAY_MS } from "../time.ts";
+import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { actions } from "./actions.ts";
 import { type Core, MESSAGES, type Part } from "./core.ts";
 import { type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
@@ -198,15 +198,16 @@ async function notes(
   return notes;
 }
 
-/** Changes after every event of any message and after a deletion. */
+/** Changes after every event of any message, after a deletion, and when an operator starts or ends a draft. */
 async function changeToken({ query }: Core): Promise<string> {
   // The number of messages reveals a deletion.
-  const { message, event, count } = await onlyRow<Record<"message" | "event" | "count", number | null>>(
+  const token = await onlyRow<Record<"message" | "event" | "count" | "drafts" | "minute", number | null>>(
     query,
     `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
-      (SELECT count(*) FROM messages) AS count`,
+      (SELECT count(*) FROM messages) AS count, (SELECT count(*) FROM drafts) AS drafts,
+      (SELECT max(saved_at / ${MINUTE_MS}) FROM drafts) AS minute`,
   );
-  return [message, event, count].join(".");
+  return Object.values(token).join(".");
 }
 
 async function countByDayAndCountry({ query }: Core, since: Date): Promise<MessageCount[]> {

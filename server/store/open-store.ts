@@ -38,7 +38,10 @@ export interface Store {
   close(): Promise<void>;
 }
 
-type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention">;
+type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention"> & {
+  /** The operator who uses the store; absent for the website. */
+  account?: string | null | undefined;
+};
 
 export interface StoreOptions {
   /**
@@ -59,10 +62,10 @@ export interface StoreOptions {
  * StoreUnavailable, whose message is one line with the remedy. Loads the PostgreSQL library only if it is needed.
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
-  const { databaseUrl, dataDir, retention } = settings;
+  const { databaseUrl, dataDir, retention, account } = settings;
   if (databaseUrl !== null) {
     const { openPostgres } = await import("./postgres.ts");
-    return createStore(await openPostgres(databaseUrl, options.maxConnections), retention, options);
+    return createStore(await openPostgres(databaseUrl, options.maxConnections), retention, { ...options, account });
   }
   if (!options.isServer) return openSqliteStore(settings, options);
   const unlock = lockFolder(dataDir);
@@ -100,13 +103,14 @@ function noAnswer(limitMs: number): StoreUnavailable {
 
 /** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
 export async function openSqliteStore(
-  { dataDir, retention }: Pick<StoreSettings, "dataDir" | "retention">,
+  { dataDir, retention, account }: Omit<StoreSettings, "databaseUrl">,
   { isServer = false, keepsSchema, migrations }: StoreOptions = {},
 ): Promise<Store> {
   const database = await openSqlite(sqliteFile(dataDir));
   const store = await createStore(database, retention, {
     keepsSchema,
     migrations,
+    account,
     lockOut: () => lockFolder(dataDir, "then restore"),
   });
   if (isServer) await forgetServers(database.query);
@@ -131,12 +135,14 @@ export async function createStore(
   {
     keepsSchema = false,
     migrations = MIGRATIONS,
+    account = null,
     checkIntervalMs = CHECK_INTERVAL_MS,
     lockOut = null,
-  }: Pick<StoreOptions, "keepsSchema" | "migrations"> & {
-    checkIntervalMs?: number;
-    lockOut?: (() => () => void) | null;
-  } = {},
+  }: Pick<StoreOptions, "keepsSchema" | "migrations"> &
+    Pick<StoreSettings, "account"> & {
+      checkIntervalMs?: number;
+      lockOut?: (() => () => void) | null;
+    } = {},
 ): Promise<Store> {
   const { database, damagedAt } = noteDamage(opened);
   const { query, dialect } = database;
@@ -160,6 +166,7 @@ export async function createStore(
     ...database,
     secret,
     retention,
+    account,
     migrations,
     readMessages: messageReader(dialect, expiryOf(retention)),
     spam,

@@ -69,7 +69,7 @@ function rectify(
       const corrected = group.map((message) => ({ ...message, ...changes, taught: null }));
       await spam.teach(query, corrected, taught);
     }
-    await addEvents(query, dialect, idsOf(messages), { kind: "corrected", at: now });
+    await addEvents(core, query, idsOf(messages), { kind: "corrected", at: now });
     return messages.length;
   });
 }
@@ -86,7 +86,7 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
     if (!isRestricted) {
       await query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
     }
-    await addEvents(query, dialect, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
+    await addEvents(core, query, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
     return ids.length;
   });
 }

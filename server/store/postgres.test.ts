@@ -121,7 +121,7 @@ test("leaves no copy of an erased message in the tables' files", async () => {
   const store = await open(url);
   for (const email of ["eve", "ada", "eve", "ada", "eve"]) {
     const reference = await send(store, submissionOf(messageWith({ email: `${email}@example.com` })));
-    await store.messages.addNote(reference, `Called ${email}@example.com`, null, new Date());
+    await store.messages.addNote(reference, `Called ${email}@example.com`, new Date());
   }
   const holdsIt = async (table: string) => {
     await server.administer("CHECKPOINT");

@@ -131,7 +131,7 @@ async function vacuum(pool: pg.Pool): Promise<void> {
     // Waits for a lock only briefly, because all later statements must wait behind it.
     await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
     const query = queryOf(client, LONG_STATEMENT_TIMEOUT_MS);
-    await query("VACUUM FULL messages, deliveries, events, keys").catch((error) => {
+    await query("VACUUM FULL messages, deliveries, events, keys, drafts").catch((error) => {
       if (sqlState(error.cause) !== LOCK_NOT_AVAILABLE) throw error;
       const problem = "The messages are deleted, but another session keeps their pages of the database in use";
       throw new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });

@@ -133,7 +133,7 @@ function claimReadable(core: Core, channel: Channel, limit: number, leaseMs: num
     if (rows.length === 0) return [];
     const ids = rows.map(({ messageId }) => messageId);
     const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
-    await addEvents(query, dialect, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
+    await addEvents(core, query, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
     const messages = new Map((await readMessages(query, ids)).map((message) => [message.id, message]));
     const restricted = [...messages.values()].filter(({ isRestricted }) => isRestricted);
     await giveBack(core, query, channel, restricted);
@@ -216,7 +216,7 @@ function admit(
  * has queued it again since. In the same transaction, queues the delivery of the channel `next`, once per message.
  */
 function settle(
-  { transaction, dialect }: Core,
+  core: Core,
   { channel, message, token, queuedAt }: Claim,
   outcome: Outcome,
   now: Date,
@@ -235,14 +235,14 @@ function settle(
     kind === "delivered"
       ? `(state = 'failed' OR state = 'queued' AND (lease_token = $3 OR changed_at = ${place(queuedAt)}))`
       : "state = 'queued' AND lease_token = $3";
-  return transaction(async (query) => {
+  return core.transaction(async (query) => {
     const [changed] = await query(
       `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
        WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING channel`,
       values,
     );
     if (!changed) return false;
-    if (kind !== "returned") await addEvents(query, dialect, [message.id], { kind, at: now, channel, detail: error });
+    if (kind !== "returned") await addEvents(core, query, [message.id], { kind, at: now, channel, detail: error });
     if (kind === "delivered" && channel === "reply") {
       await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
     }
@@ -278,13 +278,8 @@ async function dueInMs({ query }: Core, channel: Channel, now: Date): Promise<nu
  * attempt does not count, unless the delivery has waited for more than five days. The outboxes of all nodes together do
  * this at most once a minute: returns `null` if it was done within the last minute.
  */
-function flushBacklog(
-  { transaction, dialect }: Core,
-  channel: Channel,
-  now: Date,
-  by: "outbox" | "operator",
-): Promise<number[] | null> {
-  return transaction(async (query) => {
+function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> {
+  return core.transaction(async (query) => {
     if (by === "outbox") {
       const [isFirst] = await query(
         `INSERT INTO meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
@@ -303,7 +298,7 @@ function flushBacklog(
        RETURNING message_id`,
       [channel, now],
     );
-    if (by === "operator") await addEvents(query, dialect, ids, { kind: "retried", at: now, channel });
+    if (by === "operator") await addEvents(core, query, ids, { kind: "retried", at: now, channel });
     return ids;
   }, LONG);
 }

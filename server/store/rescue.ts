@@ -5,7 +5,7 @@ import { toStoreError } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 
 /** The tables whose rows belong to a message. */
-const PARTS = ["deliveries", "events", "keys"];
+const PARTS = ["deliveries", "events", "keys", "drafts"];
 const MESSAGES_AT_A_TIME = 100;
 
 /**

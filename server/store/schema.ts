@@ -6,7 +6,7 @@ import { StoreRefused, StoreUnavailable } from "./store.ts";
 export type Migration = (dialect: Dialect) => readonly string[];
 
 /** Number n of this list leads to schema version n. The first belongs to program version 1.0.0. */
-export const MIGRATIONS: readonly Migration[] = [createTables];
+export const MIGRATIONS: readonly Migration[] = [createTables, separateDrafts];
 
 /** What to do with a database of a newer version. */
 export const GO_BACK =
@@ -170,5 +170,22 @@ function createTables({
     "CREATE INDEX hits_by_hash ON hits (hash, at)",
     // The number of messages of each kind with a token, by the token's keyed hash.
     `CREATE TABLE spam_tokens (hash ${integer} PRIMARY KEY, spam ${integer} NOT NULL, good ${integer} NOT NULL)${tableEnd}`,
+  ];
+}
+
+/** Not released yet. One draft per operator instead of one per message. */
+function separateDrafts({ integer, keyedTableEnd, itemsOf }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE drafts (
+      message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+      author TEXT NOT NULL,
+      saved_at ${integer} NOT NULL,
+      subject TEXT NOT NULL,
+      text TEXT NOT NULL,
+      PRIMARY KEY (message_id, author)
+    )${keyedTableEnd}`,
+    `INSERT INTO drafts SELECT messages.id, '', accepted_at, value ->> 'subject', value ->> 'text'
+     FROM messages, ${itemsOf("('[' || draft || ']')")}`,
+    "ALTER TABLE messages DROP COLUMN draft",
   ];
 }

@@ -331,7 +331,7 @@ test("shows and prints a message's estimate, which can be removed", async ({ pag
   await button(dialogOf(page), "Save").click();
   await expect(notice(page)).toContainText("1 message corrected.");
   await page.locator(`#message-${reference}`).click();
-  await expect(historyOf(page)).toContainText("Corrected by an operator");
+  await expect(historyOf(page)).toContainText("Corrected by operator");
   await expect(card).toHaveCount(0);
 });
 
@@ -504,7 +504,7 @@ test("a message's page shows everything, and works by keyboard without losing th
   await pressOn(button(page, "Release"));
   await expect(notice(page)).toContainText("1 message released");
   await expect(title(page)).toBeFocused();
-  await expect(history.last()).toContainText("Released by an operator");
+  await expect(history.last()).toContainText("Released by operator");
   await expect(page.locator("main header .marks")).toContainText("Waiting");
   await tabTo(page, page.getByLabel("Note"));
   await page.keyboard.type("Wants an offer\nuntil Friday");
@@ -548,6 +548,29 @@ test("the token is in no request URL, survives a reload, and reaches new tabs", 
   expect(requests.length).toBeGreaterThan(5);
   expect(requests.filter((url) => url.replace(/#.*/, "").includes(token))).toEqual([]);
   expect(await page.evaluate(() => document.cookie + JSON.stringify(localStorage))).not.toContain(token);
+});
+
+test("twelve tabs work, because only visible ones follow changes", async ({ page, inbox, context }) => {
+  const setHidden = (tab: Page, isHidden: boolean) =>
+    tab.evaluate((isHidden) => {
+      Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, isHidden);
+  await put(inbox.store, "waiting");
+  await inbox.open();
+  await expect(rows(page)).toHaveCount(1);
+  let last = page;
+  for (let count = 2; count <= 12; count += 1) {
+    await setHidden(last, true);
+    last = await context.newPage();
+    await last.goto("/");
+    await expect(rows(last)).toHaveCount(1);
+  }
+  await put(inbox.store, "waiting");
+  await expect(rows(last)).toHaveCount(2);
+  await expect(rows(page)).toHaveCount(1);
+  await setHidden(page, false);
+  await expect(rows(page)).toHaveCount(2);
 });
 
 test("shows nothing without this run's token, and keeps the data if the inbox stops", async ({ page, inbox }) => {
@@ -898,8 +921,25 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await expect(box).toContainText("ada@example.com");
   await expect(box).toContainText(/On \d{4}-\d\d-\d\d, Ada Lovelace wrote:\s+> Two\s+> lines/);
   await page.getByLabel("Subject").fill("Our offer");
+  await page.route("**/operations/saveDraft*", (route) => route.fulfill(failure("The database does not answer.")));
+  await page.getByLabel("Text").fill("Dear");
+  await expect(box).toContainText("Your draft is not saved. The database does not answer.");
+  await page.unroute("**/operations/saveDraft*");
   await page.getByLabel("Text").fill("Dear Ada");
+  await expect(box).toContainText("Your draft is saved.");
   await page.reload();
+  await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
+
+  // A colleague writes and sends a reply at the same time.
+  const { messages } = inbox.store;
+  await messages.saveDraft(reference, { subject: "Re", text: "Hello" }, new Date());
+  await expect(box).toContainText("anna is replying");
+  await messages.reply(reference, { key: "1", subject: "Re", text: "Hello" }, new Date());
+  await expect(box).toContainText("Reply: waiting");
+  await expect(box).toContainText(/anna replied at \d\d:\d\d/);
+  await expect(box).not.toContainText("is replying");
+  await inbox.store.queue.settle(await claimOne(inbox.store, new Date(), "reply"), { kind: "delivered" }, new Date());
+  await expect(box).toContainText("Reply: delivered");
   await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
   await inbox.restart();
   await page.goto("about:blank");
@@ -915,7 +955,10 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await button(box, "Send reply").click();
   await expect(page.getByText("Reply: waiting")).toBeVisible();
   await page.unroute("**/operations/reply*");
-  expect((await inbox.store.messages.notes([reference])).get(reference)).toHaveLength(1);
+  expect((await messages.notes([reference])).get(reference)).toMatchObject([
+    { author: "anna" },
+    { author: "operator" },
+  ]);
 
   const settle = async (outcome: Outcome) => {
     const claim = await claimOne(inbox.store, new Date(), "reply");

@@ -46,7 +46,7 @@ async function actOnAll(node: Store, action: Action): Promise<void> {
 }
 
 export function changesSuite(test: ContractTest): void {
-  test("records the operator's actions in the history", async ({ node }) => {
+  test("records the operator's actions and name in the history", async ({ node }) => {
     const reference = await store(node, trapped());
     const references = [reference];
     for (const ms of [1, 2]) await node.messages.markSeen(reference, later(ms));
@@ -59,6 +59,7 @@ export function changesSuite(test: ContractTest): void {
     await node.people.restrict("ada@example.com", false, later(9));
     await node.messages.act("resend", { references }, later(10));
     const history = await node.messages.history(reference.toLowerCase());
+    expect(new Set(history.map(({ author }) => author))).toEqual(new Set(["anna"]));
     expect(history.map(({ at, kind, channel }) => [Number(at) - NOON.getTime(), kind, channel])).toEqual([
       [1, "viewed", null],
       [3, "released", "mail"],
@@ -135,7 +136,7 @@ export function changesSuite(test: ContractTest): void {
   ])("does not change a message that changed meanwhile: %s", async ([, change], { node, other }) => {
     const reference = await store(node);
     // Teaches the spam filter, so that no change below differs only by its lesson.
-    await node.messages.reply(reference, REPLY, null, NOON);
+    await node.messages.reply(reference, REPLY, NOON);
     const { version } = await get(node, reference);
     await change(other);
     const changed = await get(node, reference);
@@ -220,16 +221,36 @@ export function changesSuite(test: ContractTest): void {
   const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: wind", text: "Dear Ada,\nyes." };
   const SECOND = { ...REPLY, key: "8b6f1d0e-0000-4000-8000-000000000002", text: "One more thing" };
 
+  test("keeps one draft per operator, until that operator replies", async ({ node, other, place }) => {
+    const reference = await store(node);
+    const [hers, his] = ["Dear Ada", "Hello"].map((text) => ({ subject: "Re", text }));
+    const read = async (one = node) => {
+      const { own, others } = await one.messages.readDrafts(reference.toLowerCase());
+      return [own?.text, ...others.map(({ author, savedAt }) => [author, savedAt])];
+    };
+    await place.sql(`INSERT INTO drafts SELECT id, '', 0, 'Re', 'old' FROM messages`);
+    expect(await read(other)).toEqual(["old"]);
+    for (const text of ["D", hers?.text ?? ""]) {
+      expect(await node.messages.saveDraft(reference, { subject: "Re", text }, later(1))).toBe(true);
+    }
+    await other.messages.saveDraft(reference, his ?? SECOND, later(2));
+    expect(await read()).toEqual(["Dear Ada", ["bob", later(2)]]);
+    expect(await read(other)).toEqual(["Hello", ["anna", later(1)]]);
+    expect(await other.messages.reply(reference, REPLY, later(3))).toBe(true);
+    expect(await read()).toEqual(["Dear Ada"]);
+    expect(await read(other)).toEqual([undefined, ["anna", later(1)]]);
+    await node.messages.saveDraft(reference, { subject: "Re", text: " " }, later(4));
+    expect(await read()).toEqual([undefined]);
+    expect(await node.messages.saveDraft("BC-NONE-00", SECOND, NOON)).toBe(false);
+  });
+
   test("queues a reply once, and marks the message as answered when it is delivered", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");
-    await node.messages.saveDraft(reference, "Dear");
-    expect(await node.messages.readDraft(reference.toLowerCase())).toBe("Dear");
-    expect(await node.messages.reply(reference.toLowerCase(), REPLY, "anna", later(1))).toBe(true);
-    expect(await node.messages.readDraft(reference)).toBe("");
+    expect(await node.messages.reply(reference.toLowerCase(), REPLY, later(1))).toBe(true);
     // The same key again: a client that did not get the first answer has sent it twice.
-    expect(await node.messages.reply(reference, REPLY, "anna", later(2))).toBe(true);
-    expect(await node.messages.reply(reference, SECOND, "anna", later(2))).toBe(false);
+    expect(await node.messages.reply(reference, REPLY, later(2))).toBe(true);
+    expect(await node.messages.reply(reference, SECOND, later(2))).toBe(false);
     const claim = await claimOne(node, later(3), "reply");
     expect(claim).toMatchObject({ queuedAt: later(1), payload: JSON.stringify(REPLY), message: { reference } });
     expect(await get(node, reference)).toMatchObject({ answeredAt: null, deliveries: { reply: { state: "queued" } } });
@@ -238,9 +259,9 @@ export function changesSuite(test: ContractTest): void {
       answeredAt: later(4),
       deliveries: { reply: { state: "delivered", attempts: 1 } },
     });
-    expect(await node.messages.reply(reference, REPLY, "anna", later(5))).toBe(true);
+    expect(await node.messages.reply(reference, REPLY, later(5))).toBe(true);
     expect(await node.queue.claim("reply", 9, MINUTE_MS, later(6))).toEqual([]);
-    expect(await node.messages.reply(reference, SECOND, null, later(7))).toBe(true);
+    expect(await node.messages.reply(reference, SECOND, later(7))).toBe(true);
     expect(await claimOne(node, later(8), "reply")).toMatchObject({ attempts: 1, interruptions: 0 });
 
     const replied = { kind: "replied", at: later(1), author: "anna", channel: null };
@@ -248,11 +269,11 @@ export function changesSuite(test: ContractTest): void {
       { kind: "delivered", channel: "mail" },
       { ...replied, detail: "Re: wind\n\nDear Ada,\nyes." },
       { kind: "delivered", channel: "reply", at: later(4) },
-      { ...replied, at: later(7), author: null, detail: "Re: wind\n\nOne more thing" },
+      { ...replied, at: later(7), detail: "Re: wind\n\nOne more thing" },
     ]);
     expect((await node.messages.notes([reference])).get(reference)).toMatchObject([
       { kind: "replied", author: "anna", text: "Re: wind\n\nDear Ada,\nyes." },
-      { kind: "replied", author: null },
+      { kind: "replied", author: "anna" },
     ]);
   });
 
@@ -263,18 +284,18 @@ export function changesSuite(test: ContractTest): void {
     const { version } = await get(node, changed);
     await node.messages.act("answer", { references: [changed] }, NOON);
     for (const reference of [restricted, quarantined, "BC-NONE-00"]) {
-      expect(await node.messages.reply(reference, REPLY, null, NOON)).toBe(false);
+      expect(await node.messages.reply(reference, REPLY, NOON)).toBe(false);
     }
-    expect(await node.messages.reply(changed, REPLY, null, NOON, version)).toBe(false);
+    expect(await node.messages.reply(changed, REPLY, NOON, version)).toBe(false);
     expect(await node.queue.countChannel("reply")).toMatchObject({ queued: 0 });
-    expect(await node.messages.reply(changed, REPLY, null, NOON, (await get(node, changed)).version)).toBe(true);
+    expect(await node.messages.reply(changed, REPLY, NOON, (await get(node, changed)).version)).toBe(true);
   });
 
   test("keeps a message while the reply to it waits", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");
     expect((await get(node, reference)).expiresAt).not.toBeNull();
-    await node.messages.reply(reference, REPLY, "anna", NOON);
+    await node.messages.reply(reference, REPLY, NOON);
     expect((await get(node, reference)).expiresAt).toBeNull();
     await node.archive.markAnnounced(await node.archive.findExpiring(later(29 * DAY_MS)));
     expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);

@@ -177,13 +177,13 @@ export function listingSuite(test: ContractTest): void {
   test("stores notes in the history of a message, without changing its version", async ({ node }) => {
     const reference = await store(node);
     const { version } = (await node.messages.find(reference)) ?? {};
-    expect(await node.messages.addNote(reference.toLowerCase(), "Called back", "anna", NOON)).toBe(true);
-    expect(await node.messages.addNote(reference, "Wants\nan offer", null, later(1))).toBe(true);
-    expect(await node.messages.addNote("BC-NONE-00", "x", null, NOON)).toBe(false);
+    expect(await node.messages.addNote(reference.toLowerCase(), "Called back", NOON)).toBe(true);
+    expect(await node.messages.addNote(reference, "Wants\nan offer", later(1))).toBe(true);
+    expect(await node.messages.addNote("BC-NONE-00", "x", NOON)).toBe(false);
     expect((await node.messages.find(reference))?.version).toBe(version);
     const notes = [
       { kind: "noted", at: NOON, author: "anna", text: "Called back" },
-      { kind: "noted", at: later(1), author: null, text: "Wants\nan offer" },
+      { kind: "noted", at: later(1), author: "anna", text: "Wants\nan offer" },
     ];
     expect((await node.messages.notes([reference, "BC-NONE-00"])).get(reference)).toEqual(notes);
     expect(await node.messages.history(reference)).toEqual(
@@ -200,7 +200,10 @@ export function listingSuite(test: ContractTest): void {
     const changes = [
       () => store(node),
       () => finish(node, "delivered"),
-      () => node.messages.addNote(newer, "Called back", null, NOON),
+      () => node.messages.addNote(newer, "Called back", NOON),
+      () => node.messages.saveDraft(newer, { subject: "Re", text: "Dear" }, NOON),
+      () => node.messages.saveDraft(newer, { subject: "Re", text: "Dear Ada" }, later(60_000)),
+      () => node.messages.saveDraft(newer, { subject: "Re", text: "" }, NOON),
       () => node.messages.act("answer", { references: [old] }, NOON),
       () => node.people.rectify("ada@example.com", { name: "Ada King" }, NOON),
       () => node.messages.act("delete", { references: [old] }, NOON),

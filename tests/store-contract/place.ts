@@ -8,7 +8,7 @@ import type { StoredMessage } from "../../server/store/store.ts";
 export interface Place {
   /** Whether several servers may use it. */
   isShared: boolean;
-  open(options?: { retention?: Retention; migrations?: readonly Migration[] }): Promise<Store>;
+  open(options?: { retention?: Retention; migrations?: readonly Migration[]; account?: string }): Promise<Store>;
   /** Runs a statement directly on the database, without the store. */
   sql<Row = unknown>(statement: string): Promise<Row[]>;
 }
@@ -17,8 +17,8 @@ export interface Place {
 export function testOn(newPlace: () => Promise<Place>) {
   return test
     .extend("place", () => newPlace())
-    .extend("node", ({ place }) => place.open())
-    .extend("other", ({ place, node: _ }) => place.open());
+    .extend("node", ({ place }) => place.open({ account: "anna" }))
+    .extend("other", ({ place, node: _ }) => place.open({ account: "bob" }));
 }
 
 export type ContractTest = ReturnType<typeof testOn>;

@@ -74,7 +74,7 @@ export function spamSuite(test: ContractTest): void {
       submissionOf(messageWith({ email })),
     );
     const reply = { key: "1", subject: "Re", text: "Yes" };
-    await node.messages.reply(await store(node, replied), reply, null, NOON);
+    await node.messages.reply(await store(node, replied), reply, NOON);
     await node.messages.act("answer", { references: [await store(node, answered)] }, NOON);
     const marked = await store(node, both);
     await node.messages.act("answer", { references: [marked] }, NOON);
@@ -109,7 +109,7 @@ export function spamSuite(test: ContractTest): void {
       await node.messages.act("delete", { references }, NOON);
     }
     const replied = await store(node);
-    await node.messages.reply(replied, { key: "1", subject: "Re", text: "Yes" }, null, NOON);
+    await node.messages.reply(replied, { key: "1", subject: "Re", text: "Yes" }, NOON);
     await node.messages.act("answer", { references: [replied] }, NOON);
     await node.messages.act("unanswer", { references: [replied] }, NOON);
     expect((await get(node, replied)).taught).toBe("good");

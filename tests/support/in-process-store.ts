@@ -7,7 +7,7 @@ export const RETENTION: Retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * D
 
 /** The store as the operator's commands open it, with SQLite in this thread and the default RETENTION. */
 export function openStoreInProcess(
-  settings: { dataDir: string; databaseUrl: string | null; retention?: Retention | undefined },
+  settings: { dataDir: string; databaseUrl: string | null; retention?: Retention | undefined; account?: string },
   options: StoreOptions = {},
 ): Promise<Store> {
   return openStore({ ...settings, retention: settings.retention ?? RETENTION }, options);

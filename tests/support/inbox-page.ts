@@ -55,7 +55,7 @@ export const test = base.extend<{ inbox: OpenInbox }, { running: RunningInbox }>
 
 async function start() {
   const dataDir = await mkdtemp(join(tmpdir(), "inbox-"));
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "anna" });
   // Not the default port, which another worker could use while this inbox is stopped.
   const port = await findFreePort();
   let run: { inbox: Inbox; store: Store } | null = null;
@@ -68,7 +68,7 @@ async function start() {
   /** Starts a new run on the same port. */
   const restart = async () => {
     await stop();
-    const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+    const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "operator" });
     const desk: Desk = {
       store,
       dataDir,
@@ -83,7 +83,7 @@ async function start() {
   };
   await restart();
   return {
-    /** The same database, opened by another program. */
+    /** The same database, opened by a colleague's command. */
     store,
     origin: `http://localhost:${port}`,
     /** Of the present run. */
