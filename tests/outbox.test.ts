@@ -10,11 +10,13 @@ import { mailSender } from "../server/outbox/mail.ts";
 import type { OutboxOptions } from "../server/outbox/outbox.ts";
 import { CHANNELS, type Channel, StoreUnavailable } from "../server/store/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import { messageIdsOf } from "./support/invariant.ts";
 import type { Behaviour } from "./support/mail-server.ts";
 import { startNetwork, type Weather } from "./support/network.ts";
 import { createManualMailer, IDENTITY, openPostOffice, withStore } from "./support/post-office.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
+import { untilEnd } from "./support/until-end.ts";
 
 const postgres = await sharePostgres();
 afterAll(() => postgres.stop());
@@ -233,6 +235,17 @@ describe("a wake", () => {
       expect(mailer.mails[1]?.reference).toBe(late);
     },
   );
+
+  it.each(["SQLite", "PostgreSQL"])("follows what another process queues, without a poll, on %s", async (database) => {
+    const databaseUrl = database === "SQLite" ? null : await postgres.createDatabase();
+    const { accept, clock, dataDir, mailer, start } = await openWorker("mail", databaseUrl);
+    start();
+    await clock.advance(0);
+    const reference = await accept();
+    const command = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }));
+    await command.messages.act("retry", { references: [reference] }, clock.now());
+    await mailer.received(1);
+  });
 
   it("finds a due delivery while others lock the message and its other deliveries", async () => {
     const databaseUrl = await postgres.createDatabase();

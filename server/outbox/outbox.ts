@@ -45,7 +45,7 @@ export interface Sender {
 }
 
 export interface OutboxOptions {
-  store: Pick<Store, "messages" | "queue">;
+  store: Pick<Store, "messages" | "queue" | "status">;
   senders: readonly Sender[];
   log: Log;
   meter?: Pick<Meter, "attempted"> | undefined;
@@ -53,7 +53,7 @@ export interface OutboxOptions {
   random?: () => number;
   /** Longer than an attempt may take, so that a worker takes over only from a dead one. */
   leaseMs?: number;
-  /** How often to look for deliveries that cause no wake: those of other nodes, or those that the operator retried. */
+  /** How often to look for due deliveries if nothing reports them, for example those of a node that died. */
   pollIntervalMs?: number;
   /** Called when a pause starts or ends. */
   onPauseChange?(): void;
@@ -71,8 +71,20 @@ const GIVEN_UP = "given up: the server stopped repeatedly before it saved the re
 
 /** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {
-  const { senders, log, clock = systemClock } = options;
+  const { store, senders, log, clock = systemClock } = options;
   const workers = senders.map((sender) => startWorker(sender, options, wake));
+  let isStopped = false;
+  // Rejects if the store's thread ended, which ends the server too.
+  followChanges().catch(() => {});
+
+  /** Sends at once what operators and other nodes queue. */
+  async function followChanges(): Promise<void> {
+    for (;;) {
+      await store.status.nextChange();
+      if (isStopped) return;
+      wake();
+    }
+  }
 
   function wake(channel?: Channel): void {
     for (const worker of workers) if (channel === undefined || worker.channel === channel) worker.wake();
@@ -87,6 +99,7 @@ export function startOutbox(options: OutboxOptions) {
     wake: () => wake(),
     /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
     async stop(deadlineMs = 10_000): Promise<void> {
+      isStopped = true;
       const deadline = Promise.withResolvers<void>();
       const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
       const unfinished = await Promise.all(workers.map((worker) => worker.stop(deadline.promise)));

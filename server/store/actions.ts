@@ -20,6 +20,8 @@ export interface Reply {
   text: string;
 }
 
+/** The website sends what an operator queues at once. */
+const ANNOUNCED = { isAnnounced: true };
 /** How many messages a bulk action reads at once. */
 const CHUNK = 500;
 /** The state of the deliveries that a bulk action changes. */
@@ -54,7 +56,7 @@ async function act(core: Core, action: Action, which: Selection, now: Date): Pro
       const found = await readLocked(core, query, isNamed, [references.map(normaliseReference)]);
       const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
       return apply(core, query, action, meant, now, false);
-    });
+    }, ANNOUNCED);
   }
   const done: string[] = [];
   const isMeant = `accepted_at >= $1 AND id > $2
@@ -64,7 +66,7 @@ async function act(core: Core, action: Action, which: Selection, now: Date): Pro
     const chunk = await transaction(async (query) => {
       const messages = await readLocked(core, query, isMeant, values, `LIMIT ${CHUNK}`);
       return { references: await apply(core, query, action, messages, now, true), lastId: messages.at(-1)?.id };
-    });
+    }, ANNOUNCED);
     done.push(...chunk.references);
     lastId = chunk.lastId;
   }
@@ -223,7 +225,7 @@ function reply(core: Core, reference: string, reply: Reply, now: Date, version?:
     await removeDraft(core, query, message.id);
     await core.spam.teach(query, [message], "good");
     return true;
-  });
+  }, ANNOUNCED);
 }
 
 /** An operator's unfinished reply. */

@@ -10,6 +10,8 @@ export interface TransactionOptions {
   lock?: "accepting" | "admitting" | "migrating";
   /** The transaction may take minutes. */
   isLong?: boolean;
+  /** Ends `nextChange` on other nodes. SQLite reports every transaction. */
+  isAnnounced?: boolean;
 }
 
 /**
@@ -24,6 +26,11 @@ export interface Database {
   /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given query. */
   transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>;
   readonly dialect: Dialect;
+  /**
+   * Resolves once another process has committed a transaction since the last call: within a second on SQLite, at once on
+   * PostgreSQL. May resolve without a reason, and does not resolve while the database is away.
+   */
+  nextChange(): Promise<void>;
   /** The database's time if several servers may share it, otherwise this machine's. */
   time(): Promise<Date>;
   /** Removes all traces of deleted rows from the database's own files. */
@@ -61,6 +68,19 @@ export interface Dialect {
    */
   contains(text: string, parameter: string): string;
   searchable(words: string): string;
+}
+
+/** A signal that is kept until somebody waits for it. */
+export function createSignal() {
+  let next = Promise.withResolvers<void>();
+  return {
+    raise: () => next.resolve(),
+    async wait(): Promise<void> {
+      const waited = next;
+      await waited.promise;
+      if (next === waited) next = Promise.withResolvers();
+    },
+  };
 }
 
 export function toParameter(value: Value): string | number | null {

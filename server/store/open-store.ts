@@ -71,7 +71,9 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   const unlock = lockFolder(dataDir);
   const store = await openInThread<Store>(new URL("./sqlite-thread.ts", import.meta.url), settings, {
     bound: (answer, method) =>
-      withinMs(LONG_METHODS.includes(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS, answer, noAnswer),
+      method === ENDLESS_METHOD
+        ? answer
+        : withinMs(LONG_METHODS.includes(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS, answer, noAnswer),
     onEnd: options.onThreadEnd,
   }).catch((error) => {
     unlock();
@@ -94,6 +96,7 @@ const LONG_METHODS: readonly string[] = [
   "queue.flushBacklog",
   "queue.markReported",
 ] satisfies Method[];
+const ENDLESS_METHOD: Method = "status.nextChange";
 type Method = { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store];
 
 function noAnswer(limitMs: number): StoreUnavailable {

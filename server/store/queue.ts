@@ -59,7 +59,7 @@ const SPREAD_MS = MINUTE_MS;
 /** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
 /** For statements that may change a long backlog. */
-const LONG = { isLong: true };
+const LONG = { isLong: true, isAnnounced: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
 /** Ends the token of a claim if the attempt before it has no known outcome. */
 const AGAIN = ".again";

@@ -4,7 +4,15 @@ import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { serially } from "../../contract/serially.ts";
-import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
+import {
+  createSignal,
+  type Database,
+  type Dialect,
+  type Query,
+  toParameter,
+  toRecord,
+  type Value,
+} from "./database.ts";
 import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
 import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
@@ -95,6 +103,7 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
     dialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
     transaction: (work) => runOnFile(() => transaction(db, () => work(query))),
+    nextChange: upkeep.nextChange,
     // There is only one server, so its clock is the only one.
     time: async () => new Date(),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
@@ -152,6 +161,9 @@ export function lockFolder(
 function createUpkeep(db: DatabaseSync, file: string) {
   const files = rememberFiles(file);
   let isLost = false;
+  const change = createSignal();
+  const dataVersion = db.prepare("PRAGMA data_version");
+  let version = dataVersion.get()?.data_version;
   let logVersion: string | null = null;
   let checkpointedAtMs = performance.now();
 
@@ -163,10 +175,13 @@ function createUpkeep(db: DatabaseSync, file: string) {
     throw new StoreLost({ problem, remedy: "stop the server, put the files back or restore a backup, and start it" });
   }
 
-  /** Call it regularly: it also empties the write-ahead log if there are no writes. */
+  /** Call it regularly: it notices changes of other processes, and empties the write-ahead log if there are no writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     await verify();
+    const lastVersion = version;
+    version = dataVersion.get()?.data_version;
+    if (version !== lastVersion) change.raise();
     const before = logVersion;
     logVersion = files.logVersion();
     const isIdle = logVersion === before;
@@ -176,7 +191,7 @@ function createUpkeep(db: DatabaseSync, file: string) {
     checkpoint(db, 0);
   }
 
-  return { verify, tick, end: files.removeStrays };
+  return { verify, tick, nextChange: change.wait, end: files.removeStrays };
 }
 
 /** Prepares each statement once and keeps it: there are only a few dozen. */

@@ -61,7 +61,7 @@ export type Status = ReturnType<typeof createStatus>;
 
 /** `check` rejects if a message could not be written. */
 export function createStatus(
-  { query, time, verify }: Database,
+  { query, time, verify, nextChange }: Database,
   damagedAt: () => Promise<Date | null>,
   check: () => Promise<void>,
 ) {
@@ -69,6 +69,8 @@ export function createStatus(
   return {
     /** The database's time if servers share it, otherwise this machine's. */
     time,
+    /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
+    nextChange,
     /** When a statement first found damage in the database's file; `null` if none has. Never rejects. */
     damagedAt,
     lastBackupAt: () => readTime(query, BACKED_UP),
