@@ -25,6 +25,13 @@ export function asSentence(text: string): string {
   return `${capitalised(visible(text.trim()).replace(/(?<![.:;,])[.:;,]+$/, ""))}.`;
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#39" };
+
+/** Safe in the text and the quoted attributes of HTML and XML. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&${ENTITIES[character]};`);
+}
+
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -116,8 +116,8 @@ function MessageNav({ reference }: { reference: string }) {
 }
 
 function Message({ message }: { message: MessageDetail }) {
-  const { state, isRestricted, answeredAt, expiresAt } = message;
-  const { mail, hook } = message.deliveries;
+  const { state, isRestricted, answeredAt, expiresAt, deliveryMarks } = message;
+  const { mail } = message.deliveries;
   const isHeld = state === "quarantined";
   const looksLikeSpam = isHeld && message.quarantineReason === "looks-like-spam";
   // The current reason. The first line of the history has the reason at arrival.
@@ -141,10 +141,15 @@ function Message({ message }: { message: MessageDetail }) {
           {asSentence(mail.error ?? "")} After you fix the cause, send it again.
         </Alert>
       )}
-      {hook?.state === "failed" && (
-        <Alert color="red" title="Why the web hook failed">
-          {asSentence(hook.error ?? "")} After you fix the cause, post it again.
-        </Alert>
+      {deliveryMarks.map(
+        ({ channel, name, isFailed, error }) =>
+          // The card "Reply" has the reason of a failed reply.
+          isFailed &&
+          channel !== "reply" && (
+            <Alert key={channel} color="red" title={`Why the ${name.toLowerCase()} failed`}>
+              {asSentence(error ?? "")} After you fix the cause, send it again.
+            </Alert>
+          ),
       )}
       <div className="columns">
         <Stack>

@@ -29,14 +29,12 @@ const EXCERPT_LENGTH = 400;
 
 /** The marks that an operator needs. A delivered message needs none. */
 export function StateMarks({ message, now }: { message: MessageView; now: Date }) {
-  const { state, expiresAt, answeredAt, isRestricted, deliveries } = message;
+  const { state, expiresAt, answeredAt, isRestricted, deliveryMarks } = message;
   const held = state === "quarantined" && message.quarantineReason && HELD_AS[message.quarantineReason];
   const isExpiring = expiresAt && answeredAt === null && expiresAt.getTime() - now.getTime() < EXPIRY_NOTICE_MS;
   const marks = [
     held ? [held, "yellow"] : state !== "delivered" && STATE[state],
-    deliveries.reply?.state === "queued" && ["Reply waiting", "gray"],
-    deliveries.reply?.state === "failed" && ["Reply failed", "red"],
-    deliveries.hook?.state === "failed" && ["Web hook failed", "red"],
+    ...deliveryMarks.map(({ text, isFailed }) => [text, isFailed ? "red" : "gray"] as const),
     isExpiring && [`Erasure ${erasedWhen(expiresAt, now)}`, "yellow"],
     answeredAt && ["Answered", "green"],
     isRestricted && ["Restricted", "gray"],

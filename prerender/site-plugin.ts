@@ -7,6 +7,7 @@ import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
+import { escapeHtml } from "../contract/visible-text.ts";
 import { listUnsigned, reportClaims } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { loadRenderer, type Renderer } from "./load-renderer.ts";
@@ -227,7 +228,7 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
 
 /** Shown until the problems are solved; then Vite reloads the page. */
 function problemsPage(problems: readonly Problem[]): string {
-  const text = problemsError(problems).message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const text = escapeHtml(problemsError(problems).message);
   return `<!doctype html><html lang="en-GB"><title>Problems</title><body><pre style="white-space: pre-wrap">${text}</pre>`;
 }
 

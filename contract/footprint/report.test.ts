@@ -12,10 +12,10 @@ test("the report has all inputs, factors, facts and totals, names each source on
   expect([...html.matchAll(/<a /g)]).toHaveLength(2);
   for (const part of [
     "about 3.2 t CO₂e a year",
-    "For an organisation of 40 people : about 81 kg for each person . Country: &lt;b>France &amp; co .",
+    "For an organisation of 40 people : about 81 kg for each person . Country: &lt;b&gt;France &amp; co .",
     "Sent on 1 January 1970 (UTC) with message BC-7K3Q-9M .",
     "At 25 E&lt;R a tonne, 3.2 t cost about 80 E&lt;R.",
-    "Electricity 2,500 kWh 0.04418 kg per kWh, &lt;b>France &amp; co 110 kg",
+    "Electricity 2,500 kWh 0.04418 kg per kWh, &lt;b&gt;France &amp; co 110 kg",
     "Car 8,000 miles (12,875 km), petrol 0.20751 kg per km, UK average 2.7 t",
     "Short return flights 1 flight of 1,500 km each way, economy 0.14825 kg per passenger km, flights to or from the UK",
     "Hotel 1 night 6.7 kg per night",

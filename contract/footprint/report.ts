@@ -1,3 +1,4 @@
+import { escapeHtml } from "../visible-text.ts";
 import { type ElectricityTable, estimateFootprint } from "./arithmetic.ts";
 import { type FootprintInputs, formatMass, formatTotal, unbroken } from "./fields.ts";
 import {
@@ -35,7 +36,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
   const rows = lines.map(
     ({ label, value, kgPerUnit, unit, where, kg }) =>
       `<tr><th scope="row">${label}</th><td>${fact("amount", value)}</td>` +
-      `<td>${fact("factor", kgPerUnit)} kg per ${unit}, ${escaped(where)}</td><td>${fact("mass", formatMass(kg))}</td></tr>`,
+      `<td>${fact("factor", kgPerUnit)} kg per ${unit}, ${escapeHtml(where)}</td><td>${fact("mass", formatMass(kg))}</td></tr>`,
   );
   const sources = sourcesOf(lines).map(
     ({ source, link, counted }) => `<li><a href="${link}">${source}</a>. Counted: ${counted}.</li>`,
@@ -48,9 +49,9 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `<h2 id="report-title">Your estimate</h2>`,
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
-    `${fact("country", escaped(countryName) || "not chosen, so averages are used where the country matters")}. `,
-    `Sent on ${fact("date", day)} (UTC) with message ${fact("reference", escaped(reference))}.</p>`,
-    price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
+    `${fact("country", escapeHtml(countryName) || "not chosen, so averages are used where the country matters")}. `,
+    `Sent on ${fact("date", day)} (UTC) with message ${fact("reference", escapeHtml(reference))}.</p>`,
+    price && totalKg > 0 ? `<p>${fact("cost", escapeHtml(formatCost(totalKg, price)))}</p>` : "",
     `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount per year</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
     rows.length > 1 ? `<p class="report-small">${ROUNDED}</p>` : "",
@@ -65,8 +66,4 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
 /** Marks a computed or entered value. The claims ledger replaces it with its name: the sentence stays the same. */
 function fact(name: string, html: string): string {
   return `<span data-fact="${name}">${unbroken(html)}</span>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

@@ -1,4 +1,5 @@
 import type { AnswerPages, PagePart } from "../../contract/build-manifest.ts";
+import { escapeHtml } from "../../contract/visible-text.ts";
 
 type AnswerPage = Exclude<keyof AnswerPages, "start">;
 type Slots = Readonly<Record<string, string>>;
@@ -23,7 +24,7 @@ function fill(parts: readonly LoadedPart[], slots: Slots): Buffer[] {
 
 function loadPart(part: PagePart): LoadedPart {
   if (typeof part === "string") return Buffer.from(part);
-  if ("text" in part) return (slots) => [Buffer.from(escaped(slots[part.text] ?? ""))];
+  if ("text" in part) return (slots) => [Buffer.from(escapeHtml(slots[part.text] ?? ""))];
   if ("html" in part) return (slots) => [Buffer.from(slots[part.html] ?? "")];
   const inside = part.parts.map(loadPart);
   const isIncluded = "if" in part;
@@ -32,10 +33,4 @@ function loadPart(part: PagePart): LoadedPart {
     const areEqual = texts.every(([slot, text]) => (slots[slot] ?? "") === text);
     return areEqual === isIncluded ? fill(inside, slots) : [];
   };
-}
-
-/** Safe in text and in quoted attributes. */
-function escaped(text: string): string {
-  const names: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#39" };
-  return text.replaceAll(/[&<>"']/g, (character) => `&${names[character]};`);
 }

@@ -16,6 +16,7 @@ import {
   ROUNDED,
 } from "../../contract/footprint/words.ts";
 import { quote } from "../../contract/quote.ts";
+import { escapeHtml } from "../../contract/visible-text.ts";
 import { QUARANTINE_REASON } from "../message-history.ts";
 import type { Reply } from "../store/actions.ts";
 import type { StoredMessage } from "../store/store.ts";
@@ -238,16 +239,4 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
     }),
     ...(message.quarantineReason ? [["Quarantined", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
   ];
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
 }

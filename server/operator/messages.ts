@@ -9,11 +9,19 @@ import type { MessageFilter, Messages, Note } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../store/rules.ts";
-import { type Action, type Delivery, rulesOf, type StoredMessage } from "../store/store.ts";
+import {
+  type Action,
+  type CHANNEL_RULES,
+  CHANNELS,
+  type Channel,
+  type Deliveries,
+  rulesOf,
+  type StoredMessage,
+} from "../store/store.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
-  const { mail, acknowledgement, hook, reply } = message.deliveries;
+  const { mail } = message.deliveries;
   const of = (kind: Note["kind"]) => written.flatMap(({ kind: its, ...note }) => (its === kind ? note : []));
   const [notes, replies] = [of("noted"), of("replied")];
   return {
@@ -29,12 +37,7 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
     answeredAt: message.answeredAt,
     quarantineReason: message.quarantineReason,
     taught: message.taught,
-    acknowledgement: describeDelivery(acknowledgement),
-    acknowledgedAt: deliveredAt(acknowledgement),
-    hook: describeDelivery(hook),
-    hookSentAt: deliveredAt(hook),
-    reply: describeDelivery(reply),
-    repliedAt: deliveredAt(reply),
+    ...deliveryFacts(message.deliveries),
     ...contactFieldsOf(message),
     ...(message.footprint && { footprint: message.footprint }),
     ...(notes.length > 0 && { notes }),
@@ -50,13 +53,21 @@ export async function messagesJson(messages: readonly StoredMessage[], { notes: 
   return messages.map((message) => messageJson(message, notes.get(message.reference)));
 }
 
-/** The state, with its reason after a colon, such as `skipped: address-limit`. */
-function describeDelivery(delivery: Delivery | undefined): string | null {
-  return delivery ? [delivery.state, delivery.error].filter(Boolean).join(": ") : null;
-}
+type DeliveryFacts = Record<Exclude<Channel, "mail">, string | null> &
+  Record<NonNullable<(typeof CHANNEL_RULES)[Channel]["deliveredAtName"]>, Date | null>;
 
-function deliveredAt(delivery: Delivery | undefined): Date | null {
-  return delivery?.state === "delivered" ? delivery.changedAt : null;
+/** For each channel, its state with the reason after a colon, such as `skipped: address-limit`, and when it was sent. */
+function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
+  const facts = CHANNELS.flatMap((channel) => {
+    const { deliveredAtName } = rulesOf(channel);
+    if (deliveredAtName === null) return [];
+    const { state, error, changedAt } = deliveries[channel] ?? {};
+    return [
+      [channel, [state, error].filter(Boolean).join(": ") || null],
+      [deliveredAtName, state === "delivered" ? changedAt : null],
+    ];
+  });
+  return Object.fromEntries(facts);
 }
 
 export function viewOf(message: StoredMessage, now: Date) {
@@ -65,6 +76,15 @@ export function viewOf(message: StoredMessage, now: Date) {
     allowed: allowedActions(message, now),
     /** Why no reply can be written, as the problem of an Advice. */
     replyRefusal: actionProblem("reply", message, now),
+    /** Deliveries besides the mail that an operator should know about. */
+    deliveryMarks: CHANNELS.flatMap((channel) => {
+      const { state, error = null } = message.deliveries[channel] ?? {};
+      const { name, trouble, queuedBy } = rulesOf(channel);
+      const isFailed = state === "failed" && trouble !== null;
+      const isWaiting = state === "queued" && queuedBy === "operator";
+      if (channel === "mail" || !(isFailed || isWaiting)) return [];
+      return { channel, name, text: `${name} ${isFailed ? "failed" : "waiting"}`, isFailed, error };
+    }),
     /** The channels that a retry sends, each with the words for its button. */
     retries: channelsToQueue("retry", message, now).map((channel) => ({ channel, sending: rulesOf(channel).sending })),
   };

@@ -26,6 +26,8 @@ interface ChannelRules {
   } | null;
   /** RETENTION erases no message whose delivery is still queued. */
   holdsErasure: boolean;
+  /** What exports call the time of its delivery. `null` for the mail, whose facts are those of the message. */
+  deliveredAtName: string | null;
 }
 
 /**
@@ -41,6 +43,7 @@ export const CHANNEL_RULES = {
     triedForMs: null,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
     holdsErasure: true,
+    deliveredAtName: null,
   },
   acknowledgement: {
     name: "Acknowledgement",
@@ -51,6 +54,7 @@ export const CHANNEL_RULES = {
     triedForMs: DAY_MS,
     trouble: null,
     holdsErasure: false,
+    deliveredAtName: "acknowledgedAt",
   },
   hook: {
     name: "Web hook",
@@ -61,6 +65,7 @@ export const CHANNEL_RULES = {
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
     holdsErasure: false,
+    deliveredAtName: "hookSentAt",
   },
   reply: {
     name: "Reply",
@@ -70,6 +75,7 @@ export const CHANNEL_RULES = {
     triedForMs: null,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
     holdsErasure: true,
+    deliveredAtName: "repliedAt",
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;
 

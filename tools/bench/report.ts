@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../contract/visible-text.ts";
+
 /** One result: rows to print, and the column that a chart draws, if any. */
 export interface BenchTable {
   title: string;
@@ -41,7 +43,7 @@ export function chartSvg({ title, rows, chart }: BenchTable): string {
     const width = Math.max(1, ((WIDTH - LABEL_WIDTH - 90) * value) / largest);
     const colour = label.includes("ours") ? "#e9a13b" : "#5d837b";
     return [
-      `<text x="${LABEL_WIDTH - 12}" y="${y + 15}" text-anchor="end">${escapeXml(label)}</text>`,
+      `<text x="${LABEL_WIDTH - 12}" y="${y + 15}" text-anchor="end">${escapeHtml(label)}</text>`,
       `<rect x="${LABEL_WIDTH}" y="${y}" width="${width.toFixed(1)}" height="${BAR_HEIGHT - 6}" rx="3" fill="${colour}"/>`,
       `<text x="${LABEL_WIDTH + width + 8}" y="${y + 15}">${value.toLocaleString("en-GB")}</text>`,
     ].join("");
@@ -49,12 +51,8 @@ export function chartSvg({ title, rows, chart }: BenchTable): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="#12352f">`,
     `<rect width="100%" height="100%" fill="#f8faf7"/>`,
-    `<text x="16" y="26" font-size="15" font-weight="600">${escapeXml(`${title}: ${chart.value}`)}</text>`,
+    `<text x="16" y="26" font-size="15" font-weight="600">${escapeHtml(`${title}: ${chart.value}`)}</text>`,
     ...drawn,
     "</svg>\n",
   ].join("\n");
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
