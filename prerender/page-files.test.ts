@@ -21,14 +21,18 @@ async function read(files: Readonly<Record<string, string>>): Promise<PageFiles 
 }
 
 test("a file's location is the page's path, also in subfolders", async () => {
-  const { pages, lines } = await read({
-    "about.mdx": FRONT_MATTER,
+  const { pages, paths, lines } = await read({
+    "about.mdx": FRONT_MATTER.replace("title", "also: /team, /who-we-are\ntitle"),
     "articles/index.mdx": FRONT_MATTER,
     "articles/2026/first-steps.mdx": FRONT_MATTER,
     "README.md": "Not a page.",
   });
   expect(lines).toEqual([]);
   expect(pages.map(({ path }) => path)).toEqual(["/about", "/articles", "/articles/2026/first-steps"]);
+  expect(pages[0]?.also).toEqual(["/team", "/who-we-are"]);
+  const aliases = paths.map(({ path }) => path).slice(pages.length);
+  expect(aliases).toEqual(["/team", "/who-we-are"]);
+  expect(findPathProblems(paths, ["/team"])).toMatchObject([{ message: /^\/team is already a page/ }]);
 });
 
 test("the example of docs/writing.md is a page", async () => {

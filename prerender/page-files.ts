@@ -28,6 +28,8 @@ export interface FilePath {
 
 /** A page from a file. */
 export interface PageFile extends FilePath {
+  /** Other addresses that show it. */
+  also: readonly string[];
   title: string;
   description: string;
   /** A JavaScript module. Its default export is the text; `page` describes it for app/screens/page.tsx. */
@@ -37,7 +39,7 @@ export interface PageFile extends FilePath {
 export interface PageFiles {
   /** The pages whose text has no problem. Their paths are not checked yet. */
   pages: readonly PageFile[];
-  /** The paths of all files, including those with a problem. */
+  /** The paths of all files, including those with a problem, and their other addresses. */
   paths: readonly FilePath[];
   problems: readonly Problem[];
 }
@@ -63,13 +65,15 @@ export async function readPageFiles(dir: string): Promise<PageFiles> {
     .map((name) => ({ file: join(dir, name), path: pathOf(name) }))
     .toSorted((a, b) => a.path.localeCompare(b.path, "en"));
   const pages: PageFile[] = [];
+  const aliases: FilePath[] = [];
   for (const place of paths) {
     const report = (line: number, message: string) => problems.push({ file: shown(place.file), line, message });
     const found = problems.length;
     const page = await compilePage(dir, place, report);
+    aliases.push(...(page?.also ?? []).map((path) => ({ file: place.file, path })));
     if (page && problems.length === found) pages.push(page);
   }
-  return { pages, paths: paths.map(({ file, path }) => ({ file: shown(file), path })), problems };
+  return { pages, paths: [...paths, ...aliases].map(({ file, path }) => ({ file: shown(file), path })), problems };
 }
 
 /** `articles/first.mdx` is `/articles/first`, `articles/index.mdx` is `/articles`. */
@@ -126,7 +130,7 @@ type Report = (line: number, message: string) => void;
 export const PAGE_RUNTIME = "virtual:page-runtime";
 
 async function compilePage(dir: string, { file, path }: FilePath, report: Report): Promise<PageFile | null> {
-  const { title, description, body } = parseFrontMatter(await readFile(file, "utf8"), report);
+  const { title, description, also, body } = parseFrontMatter(await readFile(file, "utf8"), report);
   const sections: Section[] = [];
   const pictures: PictureUse[] = [];
   let code: string;
@@ -141,7 +145,7 @@ async function compilePage(dir: string, { file, path }: FilePath, report: Report
   }
   const prepared = await Promise.all(pictures.map((picture) => preparePicture(dir, file, picture, report)));
   const resized = prepared.filter((picture) => picture !== null);
-  const page = { file: shown(file), path, title, description, sections };
+  const page = { file: shown(file), path, also, title, description, sections };
   return { ...page, file, code: code + exportPage(page, resized) };
 }
 
@@ -162,8 +166,15 @@ function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
 const MAX_LENGTH = { title: 120, description: 300 } as const;
 const EXAMPLE = "---, title: About us, description: Who we are., ---, each on a line of its own";
 
-/** `body` is the text with empty lines for the front matter, so that line numbers stay correct. */
-function parseFrontMatter(source: string, report: Report): { title: string; description: string; body: string } {
+interface FrontMatter {
+  title: string;
+  description: string;
+  also: readonly string[];
+  /** The text, with empty lines for the front matter, so that line numbers stay correct. */
+  body: string;
+}
+
+function parseFrontMatter(source: string, report: Report): FrontMatter {
   const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
   const end =
     lines[0]?.trimEnd() === "---" ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === "---") : 0;
@@ -172,7 +183,7 @@ function parseFrontMatter(source: string, report: Report): { title: string; desc
       1,
       `It has no title and description${end === 0 ? "" : " that end with ---"}. Start the file with: ${EXAMPLE}.`,
     );
-    return { title: "", description: "", body: lines.join("\n") };
+    return { title: "", description: "", also: [], body: lines.join("\n") };
   }
   const values = new Map<string, string>();
   for (const [index, line] of lines.slice(1, end).entries()) {
@@ -180,15 +191,19 @@ function parseFrontMatter(source: string, report: Report): { title: string; desc
     if (line.trim() === "" || line.startsWith("#")) continue;
     const [, key = "", rest = ""] = /^(\w+):(?:\s+(.*))?$/.exec(line.trimEnd()) ?? [];
     const value = unquoted(rest.trim()).trim();
-    if (key !== "title" && key !== "description") {
+    if (key !== "title" && key !== "description" && key !== "also") {
       report(
         number,
-        `"${line.trim()}" is neither the title nor the description. Write each on one line, as title: About us`,
+        `"${line.trim()}" is neither the title nor the description nor also. Write each on one line, as title: About us`,
       );
     } else if (values.has(key)) report(number, `The ${key} is given twice. Remove one.`);
     else if (value === "" || /^[|>][+-]?$/.test(value))
       report(number, `The ${key} is empty. Write it on the same line.`);
-    else if (value.length > MAX_LENGTH[key]) {
+    else if (key === "also") {
+      const wrong = value.split(/[,\s]+/).find((path) => !path.startsWith("/"));
+      if (wrong !== undefined)
+        report(number, `"${wrong}" is not an address. Start it with /, as also: /team, /who-we-are`);
+    } else if (value.length > MAX_LENGTH[key]) {
       report(number, `The ${key} has ${value.length} characters. Shorten it to ${MAX_LENGTH[key]} at most.`);
     }
     values.set(key, values.get(key) ?? value);
@@ -197,7 +212,8 @@ function parseFrontMatter(source: string, report: Report): { title: string; desc
     if (!values.has(key)) report(1, `It has no ${key}. Add a line "${key}: …" between the two lines of ---.`);
   }
   const body = [...Array<string>(end + 1).fill(""), ...lines.slice(end + 1)].join("\n");
-  return { title: values.get("title") ?? "", description: values.get("description") ?? "", body };
+  const also = values.get("also")?.split(/[,\s]+/) ?? [];
+  return { title: values.get("title") ?? "", description: values.get("description") ?? "", also, body };
 }
 
 /** As in YAML: within quotes, `''` is a single quote and `\"` a double one. */

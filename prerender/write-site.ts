@@ -62,7 +62,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const { pages: compiled, paths, problems } = pageFiles;
   const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
   const isRefused = ({ file, path }: FilePath) =>
-    !compiled.some((page) => page.path === path) || pathProblems.some((problem) => problem.file === file);
+    !compiled.some((page) => page.path === path || page.also.includes(path)) || pathProblems.some((problem) => problem.file === file);
   const targets = {
     siteUrl: settings.siteUrl,
     filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],

@@ -10,6 +10,7 @@ import styles from "../styles/page.css?inline";
 export interface WrittenPage {
   file: string;
   path: string;
+  also: readonly string[];
   title: string;
   description: string;
   /** Its second-level headings. */
