@@ -1,6 +1,9 @@
 import { defineConfig, type Plugin } from "vite";
-import { MARK, MARK_COLOUR } from "./app/components/mark.tsx";
-import { companySettings } from "./prerender/site-dir.ts";
+import { completeSettings } from "./app/settings.ts";
+import { markOf } from "./app/styles/look.ts";
+import { parseBuildSettings } from "./contract/build-settings.ts";
+import { palettesOf } from "./prerender/look.ts";
+import { companySettings, readOwnSettings } from "./prerender/site-dir.ts";
 
 /**
  * The operator's inbox. scripts/build-inbox.ts writes it to a separate folder, because the public server serves only
@@ -26,10 +29,13 @@ export default defineConfig({
 
 /** The site's mark in its accent colour, which is visible on light and dark tabs alike. */
 function icon(): Plugin {
-  const source = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="${MARK_COLOUR.amber}"><path d="${MARK.bladesAndHorizon}${MARK.sun}"/></svg>`;
   return {
     name: "icon",
-    generateBundle() {
+    async generateBundle() {
+      const { look } = completeSettings(await readOwnSettings(parseBuildSettings(process.env).settings.siteDir));
+      const { viewBox, ink, accent } = markOf(look);
+      const fill = palettesOf(look).light.accent;
+      const source = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" fill="${fill}"><path d="${ink}${accent}"/></svg>`;
       this.emitFile({ type: "asset", fileName: "assets/icon.svg", source });
     },
   };

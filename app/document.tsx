@@ -1,12 +1,16 @@
+import { displayFallback } from "virtual:display-font";
 import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
-import { MARK_COLOUR } from "./components/mark.tsx";
 import displayFont from "./media/display.woff2?url";
 import { SettingsContext } from "./policies/facts.tsx";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
 import { structuredData } from "./structured-data.ts";
+import { colourStyles, readPalettes, withHues } from "./styles/look.ts";
 import siteStyles from "./styles/site.css?inline";
+import tokens from "./styles/tokens.css?raw";
+
+const PALETTES = readPalettes(tokens, site.look);
 
 /** Browsers prerender a page of this site while the pointer rests on its link, unless they save data. */
 const SPECULATION_RULES = { prerender: [{ where: { href_matches: "/*" }, eagerness: "moderate" }] };
@@ -33,7 +37,7 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
   const script = screen.script && scripts[screen.script];
   const ofScreen = screen.fetches?.(settings) ?? [];
   return {
-    style: siteStyles + screen.styles,
+    style: withHues(siteStyles + colourStyles(site.look) + displayFallback + screen.styles, site.look),
     scripts: [
       ...(screen.codeBeforePaint ? [{ type: BEFORE_PAINT, code: screen.codeBeforePaint }] : []),
       { type: "speculationrules", code: JSON.stringify(SPECULATION_RULES) },
@@ -85,10 +89,10 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <meta name="color-scheme" content="light dark" />
         <meta
           name="theme-color"
-          content={screen.isHeaderOverlaid ? MARK_COLOUR.dark : MARK_COLOUR.light}
+          content={screen.isHeaderOverlaid ? PALETTES.dark.ground : PALETTES.light.ground}
           media="(prefers-color-scheme: light)"
         />
-        <meta name="theme-color" content={MARK_COLOUR.dark} media="(prefers-color-scheme: dark)" />
+        <meta name="theme-color" content={PALETTES.dark.ground} media="(prefers-color-scheme: dark)" />
         {/* Not on phones, where networks are slow: Chromium delays the first paint for a preloaded font. */}
         <link
           rel="preload"
@@ -151,7 +155,7 @@ function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: strin
       <meta property="og:image:height" content="630" />
       <meta
         property="og:image:alt"
-        content={`${screen.headline}. First light over hills with wind turbines and solar panels.`}
+        content={`${screen.headline}. ${site.heroPicture?.alt ?? "First light over hills with wind turbines and solar panels."}`}
       />
       <meta name="twitter:card" content="summary_large_image" />
       <meta name="twitter:title" content={screen.title} />

@@ -17,6 +17,11 @@ declare module "*.md" {
   export const sections: readonly Section[];
 }
 
+/** The metrics of a company's own display font for its fallback, as prerender/site-dir.ts measures them, or empty. */
+declare module "virtual:display-font" {
+  export const displayFallback: string;
+}
+
 /** The pages of `app/pages/`, as prerender/site-plugin.ts finds them. */
 declare module "virtual:pages" {
   import type { WrittenPage } from "./screens/page.tsx";

@@ -26,8 +26,33 @@ export const site: SiteSettings = {
   login: { label: "Login to the web", href: "/login" },
   startOffsetting: { label: "Start Offsetting Now", href: "/contact#footprint" },
 
+  /** The company's look. The build refuses colours with too little contrast and names them. */
+  look: {
+    /** OKLCH hues in degrees, e.g. 30 red, 70 amber, 140 green, 250 blue, 300 purple: text and surfaces, then buttons. */
+    hue: 178,
+    accentHue: 72,
+    /** Replaces colours of app/styles/tokens.css, e.g. `{ accent: "#ffb703", ground: { light: "#ffffff", dark: "#101820" } }`. */
+    colours: {},
+    /** A WOFF2 file beside this one, for headings. `null` is the project's font. */
+    displayFont: null,
+    /** SVG path data: a part in the text's colour and a part in the accent colour. `null` is the project's mark. */
+    mark: null,
+  },
+
+  hero: {
+    headline: "Accelerate your path to net zero",
+    subtitle: "Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.",
+    line: "Support renewable power projects to help neutralise the carbon footprint you cannot cut yet.",
+    caption: "First step: estimate your footprint.",
+    more: "Carbon neutrality starts with cutting your own emissions. Credits help to pay for projects elsewhere; on their own they do not make a company or a product carbon neutral.",
+    /** For search engines. */
+    description:
+      "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
+  },
   /** `own` is the project's film; a list of addresses shows another; `off` leaves the still picture. */
   heroFilm: "own",
+  /** e.g. `{ file: "hero.jpg", alt: "Hills in the evening." }`, beside this file: the still picture before the film. */
+  heroPicture: null,
 
   footerColumns: [
     {
@@ -116,6 +141,14 @@ export interface MenuItem {
   href?: string;
 }
 
+export interface Look {
+  hue: number;
+  accentHue: number;
+  colours: Readonly<Record<string, string | { light: string; dark: string }>>;
+  displayFont: string | null;
+  mark: { viewBox: string; ink: string; accent: string } | null;
+}
+
 export interface FilmSource {
   url: string;
   /** A MIME type, with codecs where the container alone is ambiguous. */
@@ -135,7 +168,10 @@ export interface SiteSettings {
   openAccount: Link;
   login: Link;
   startOffsetting: Link;
+  look: Look;
+  hero: Readonly<Record<"headline" | "subtitle" | "line" | "caption" | "more" | "description", string>>;
   heroFilm: "own" | "off" | readonly FilmSource[];
+  heroPicture: { file: string; alt: string } | null;
   footerColumns: readonly { title: string; links: readonly Link[] }[];
   social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
   acknowledgement: { subject: string; body: `${string}{reference}${string}` };

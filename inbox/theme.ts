@@ -1,4 +1,6 @@
 import { Alert, Button, Checkbox, createTheme, defaultVariantColorsResolver } from "@mantine/core";
+import { site } from "../app/site.ts";
+import { colourStyles } from "../app/styles/look.ts";
 
 export const theme = createTheme({
   defaultRadius: "md",
@@ -14,12 +16,12 @@ export const theme = createTheme({
         label: { whiteSpace: "normal" },
       },
     }),
-    Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-amber)" } }),
+    Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-accent)" } }),
   },
-  // Dark text on amber.
+  // Dark text on the accent colour.
   variantColorResolver: (input) => ({
     ...defaultVariantColorsResolver(input),
-    ...(input.variant === "filled" && input.color !== "red" && { color: "var(--on-amber)" }),
+    ...(input.variant === "filled" && input.color !== "red" && { color: "var(--on-accent)" }),
   }),
 });
 
@@ -30,8 +32,8 @@ const COLORS = {
   "ink-soft": ["dimmed", "placeholder", "disabled-color", "gray-light-color"],
   control: ["default-border", "gray-4", "dark-4"],
   mist: ["default-hover", "disabled", "blue-light-hover", "gray-light"],
-  amber: ["blue-filled"],
-  "amber-bright": ["blue-filled-hover"],
+  accent: ["blue-filled"],
+  "accent-bright": ["blue-filled-hover"],
   danger: ["error", "red-outline", "red-light-color", "red-text"],
   "danger-ground": ["red-outline-hover", "red-light"],
   "danger-strong": ["red-filled", "red-filled-hover"],
@@ -42,13 +44,18 @@ const COLORS = {
 } as const;
 
 /**
- * Sets Mantine's variables on the root element, because the page's policy blocks the style elements that Mantine
- * writes.
+ * Applies the company's colours, and sets Mantine's variables on the root element, because the page's policy blocks
+ * style elements.
  */
 export function setVariables({ style }: HTMLElement): void {
+  const look = new CSSStyleSheet();
+  look.replaceSync(colourStyles(site.look));
+  document.adoptedStyleSheets = [look];
   for (const [token, names] of Object.entries(COLORS)) {
     for (const name of names) style.setProperty(`--mantine-color-${name}`, `var(--${token})`);
   }
+  style.setProperty("--hue", String(site.look.hue));
+  style.setProperty("--accent-hue", String(site.look.accentHue));
   style.setProperty("--mantine-primary-color-filled", "var(--bar)");
   style.setProperty("--mantine-font-family", "var(--text)");
   style.setProperty("--mantine-radius-default", "0.5rem");

@@ -1,12 +1,17 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { completeSettings } from "../app/settings.ts";
 import { site } from "../app/site.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { untilEnd } from "../tests/support/until-end.ts";
 import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import { loadRenderer } from "./load-renderer.ts";
-import { settingsProblems, siteDirProblems } from "./site-dir.ts";
+import { lookFiles, lookProblems } from "./look.ts";
+import { kindProblems, siteDirProblems } from "./site-dir.ts";
 
 const PRICE = { amount: 25, currency: "EUR" };
 
@@ -31,6 +36,62 @@ test("a folder outside the project replaces settings and pages; missing settings
   );
 });
 
+test("the development server refuses what the build refuses", async () => {
+  const folder = await makeScratchFolder();
+  await writeFile(join(folder, "site.ts"), 'export const site = { look: { colours: { accent: "#123456" } } };\n');
+  vi.stubEnv("SITE_DIR", folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const http = createServer((await untilEnd(openVite())).middlewares).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await once(http, "listening");
+  const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`);
+  const problem = 'The colour "on-accent" on "accent" of the light theme has a contrast of 1.24:1, and needs 4.5:1.';
+  expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(`site.ts:1: ${problem}`)]);
+});
+
+test.each<[own: object, ...problems: string[]]>([
+  [{}],
+  [{ look: { displayFont: "display.woff2" } }],
+  [{ look: { displayFont: "serif.ttf" } }, '"look.displayFont" names no file'],
+  [
+    { look: { hue: "blue", colours: { amber: "#f00", ink: "red" } } },
+    '"look.hue" is not a number',
+    'There is no colour "amber" in "look.colours". The colours are: brand, ',
+    'The colour "amber" in "look.colours" is not valid',
+    'The colour "ink" in "look.colours" is not valid',
+  ],
+  [
+    { look: { mark: { viewBox: "0 0 1 1" } }, hero: { line: " " } },
+    '"look.mark" is not valid',
+    '"hero.line" is empty.',
+  ],
+  [{ heroPicture: { file: "none.jpg", alt: "A hill." } }, '"heroPicture.file" names no file'],
+  [
+    { heroPicture: { file: "white.svg", alt: "Snow." } },
+    'The colour "snow" on the left third of "heroPicture" has a contrast of 2.41:1, and needs 4.5:1.',
+  ],
+])("the look %j has these problems", async (own, ...problems) => {
+  const folder = await makeScratchFolder();
+  await cp("app/media/display.woff2", join(folder, "display.woff2"));
+  const white =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"><path d="M0 0h16v9H0Z" fill="#fff"/></svg>';
+  await writeFile(join(folder, "white.svg"), white);
+  const found = await lookProblems(completeSettings(own), folder);
+  expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem)));
+});
+
+test("the fallback of a company's font has its metrics", async () => {
+  const own = completeSettings({ look: { ...site.look, displayFont: "display.woff2" } });
+  const { displayFallback, media } = await lookFiles(own, "app/media");
+  expect([...media]).toEqual([["display.woff2", "app/media/display.woff2"]]);
+  // As measured by hand in base.css, with another text.
+  const adjusted = [...displayFallback.matchAll(/size-adjust:([\d.]+)%;ascent-override:([\d.]+)%/g)];
+  const numbers = adjusted.flatMap(([, size, ascent]) => [Number(size), Number(ascent)]);
+  for (const [index, expected] of [102.3, 90.9, 95.9, 97].entries()) {
+    expect(Math.abs((numbers[index] ?? 0) - expected)).toBeLessThan(1);
+  }
+});
+
 test("a folder without settings is refused", async () => {
   expect(siteDirProblems(await makeScratchFolder())).toEqual([
     { problem: expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\)$/), remedy: expect.stringMatching(/^copy /) },
@@ -53,5 +114,5 @@ test.each<[settings: Record<string, unknown>, ...problems: unknown[]]>([
     expect.stringMatching(/^There is no setting "brnad"\. The settings are: brand, legalName, /),
   ],
 ])("the settings %j have these problems", (settings, ...problems) => {
-  expect(settingsProblems(settings).toSorted()).toEqual(problems);
+  expect(kindProblems(settings).toSorted()).toEqual(problems);
 });

@@ -1,15 +1,22 @@
 import { existsSync, globSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
-import { site as defaults } from "../app/site.ts";
+import { completeSettings } from "../app/settings.ts";
+import { site as defaults, type SiteSettings } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
+import { type LookFiles, lookFiles, lookProblems } from "./look.ts";
+import type { Problem } from "./page-files.ts";
 
 /** Used if SITE_DIR is not set. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
+/** Completes the settings of SITE_DIR with the default ones. */
+const COMPLETE_SETTINGS = resolve("app/settings.ts");
 /** The settings of SITE_DIR, with the program's defaults for missing ones. */
 const MERGED_SETTINGS = "\0site-settings";
+const DISPLAY_FONT = "virtual:display-font";
 
 /** The real path, because Vite identifies files by it. */
 export function siteFolder(siteDir: string): string {
@@ -50,33 +57,50 @@ export function siteDirProblems(siteDir: string): Advice[] {
   return [{ problem: `SITE_DIR has no site.ts (${resolve(siteDir)})`, remedy }];
 }
 
-/** Redirects every import of `app/site.ts` to the settings of SITE_DIR. */
+/** Reads the company's settings without Vite, once per process. */
+export async function readOwnSettings(siteDir: string): Promise<Partial<SiteSettings>> {
+  const { href } = pathToFileURL(join(siteFolder(siteDir), "site.ts"));
+  return ((await import(/* @vite-ignore */ href)) as { site: Partial<SiteSettings> }).site;
+}
+
+/** Redirects every import of `app/site.ts` to the settings of SITE_DIR, and of `app/media/` to the company's files. */
 export function companySettings(): Plugin {
   let folder: string;
   let isOwn = false;
+  let files: LookFiles = { media: new Map(), displayFallback: "" };
   return {
     name: "company-settings",
 
-    config() {
+    async config() {
       folder = siteFolder(parseBuildSettings(process.env).settings.siteDir);
       isOwn = folder !== siteFolder(dirname(DEFAULT_SETTINGS));
-      return isOwn ? { server: { fs: { allow: [resolve("."), folder] } } } : {};
+      if (!isOwn) return {};
+      // A problem of the settings is reported later.
+      const own = await readOwnSettings(folder).catch(() => ({}));
+      files = await lookFiles(completeSettings(own), folder).catch(() => files);
+      const alias = [...files.media].map(([name, replacement]) => ({
+        find: new RegExp(`^.*/media/${RegExp.escape(name)}(?=$|\\?)`),
+        replacement,
+      }));
+      return { resolve: { alias }, server: { fs: { allow: [resolve("."), folder] } } };
     },
 
     resolveId: {
       order: "pre",
       async handler(source, importer) {
-        if (!isOwn || importer === MERGED_SETTINGS || !/(^|\/)site\.ts$/.test(source)) return undefined;
+        if (source === DISPLAY_FONT) return `\0${DISPLAY_FONT}`;
+        if (!isOwn || importer === COMPLETE_SETTINGS || !/(^|\/)site\.ts$/.test(source)) return undefined;
         const found = await this.resolve(source, importer, { skipSelf: true });
         return found?.id === DEFAULT_SETTINGS ? MERGED_SETTINGS : undefined;
       },
     },
 
     load(id) {
+      if (id === `\0${DISPLAY_FONT}`) return `export const displayFallback = ${JSON.stringify(files.displayFallback)};`;
       if (id !== MERGED_SETTINGS) return undefined;
-      return `import { site as defaults } from ${JSON.stringify(DEFAULT_SETTINGS)};
+      return `import { completeSettings } from ${JSON.stringify(COMPLETE_SETTINGS)};
 import { site as own } from ${JSON.stringify(join(folder, "site.ts"))};
-export const site = { ...defaults, ...own, policyFacts: { ...defaults.policyFacts, ...own.policyFacts } };
+export const site = completeSettings(own);
 `;
     },
   };
@@ -91,14 +115,28 @@ const OPTIONAL = {
     },
     example: '{ amount: 25, currency: "EUR" }',
   },
+  heroPicture: {
+    isValid: (value: unknown) => {
+      const { file, alt } = Object(value) as Record<string, unknown>;
+      return [file, alt].every((part) => typeof part === "string" && part.trim() !== "");
+    },
+    example: '{ file: "hero.jpg", alt: "Hills in the evening." }',
+  },
   answerWithin: {
     isValid: (value: unknown) => typeof value === "string" && value.trim() !== "",
     example: '"two working days"',
   },
 };
 
-/** Checks the settings of SITE_DIR at build time, because TypeScript does not. */
-export function settingsProblems(site: object): string[] {
+/** Checks the settings of SITE_DIR, because TypeScript does not. */
+export async function settingsProblems(own: Partial<SiteSettings>, siteDir: string): Promise<Problem[]> {
+  const ofKind = kindProblems(own);
+  const messages = ofKind.length > 0 ? ofKind : await lookProblems(completeSettings(own), siteFolder(siteDir));
+  return messages.map((message) => ({ file: `${siteDir}site.ts`, line: 1, message }));
+}
+
+/** Finds unknown settings and values of the wrong type. */
+export function kindProblems(site: object): string[] {
   const kindOf = (value: unknown) => (Array.isArray(value) ? "list" : typeof value);
   return Object.entries(site).flatMap(([name, value]) => {
     const expected: unknown = (defaults as unknown as Record<string, unknown>)[name];

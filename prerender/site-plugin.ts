@@ -4,13 +4,15 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
+import type { SiteSettings } from "../app/site.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
 import { escapeHtml } from "../contract/visible-text.ts";
 import { listUnsigned, reportClaims } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
-import { loadRenderer, type Renderer } from "./load-renderer.ts";
+import { loadModule, loadRenderer, type Renderer } from "./load-renderer.ts";
+import { palettesOf } from "./look.ts";
 import { markdownTexts } from "./markdown.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import {
@@ -21,7 +23,7 @@ import {
   problemsError,
   readPageFiles,
 } from "./page-files.ts";
-import { companySettings, siteDirProblems, siteFolder } from "./site-dir.ts";
+import { companySettings, readOwnSettings, settingsProblems, siteDirProblems, siteFolder } from "./site-dir.ts";
 import { countryNames, technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
@@ -162,6 +164,8 @@ async function buildSite(
   isDraft: boolean,
 ): Promise<void> {
   if (process.stderr.isTTY) console.error("Building the pages ...");
+  const wrongSettings = await settingsProblems(await readOwnSettings(settings.siteDir), settings.siteDir);
+  if (wrongSettings.length > 0) throw problemsError(wrongSettings);
   const { client, ssr } = builder.environments;
   if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
   const scripts = await takeScripts(await builder.build(client), outDir);
@@ -184,11 +188,15 @@ async function buildSite(
 function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () => Promise<PageFiles>): void {
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);
-  const drawFiles = async () => technicalFiles(settings, [], (await loadRenderer(server)).site);
+  const drawFiles = async () => {
+    const { site } = await loadRenderer(server);
+    return technicalFiles(settings, [], site, palettesOf(site.look));
+  };
   // Drawn once, because drawing icons is slow. After an error, the next request tries again.
   let files = drawFiles();
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});
+  const folder = siteFolder(settings.siteDir);
   const warned = new Set<string>();
   const warnOfClaims = async (page: { name: string; file: string | null; html: string }) => {
     const { site, shownFacts } = await loadRenderer(server);
@@ -205,6 +213,14 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   server.middlewares.use(async (request, response, next) => {
     try {
       const path = decodeURI(new URL(request.url ?? "/", "http://localhost").pathname).replace(/(?!^)\/+$/, "");
+      const respond = async (status: number, html: string) => {
+        response.statusCode = status;
+        response.setHeader("content-type", "text/html; charset=utf-8");
+        response.end(await server.transformIndexHtml(path, html));
+      };
+      const own = await loadModule<{ site: Partial<SiteSettings> }>(server, join(folder, "site.ts"));
+      const wrongSettings = await settingsProblems(own.site, settings.siteDir);
+      if (wrongSettings.length > 0) return await respond(500, problemsPage(wrongSettings));
       const file = (await filesOrAgain()).find((one) => path === `/${one.file}`);
       if (file) {
         response.end(file.content);
@@ -213,11 +229,9 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
       const { renderPath, SPECIFIED_PATHS } = await loadRenderer(server);
       const { paths, problems } = await readPages();
       const refused = [...problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
-      response.statusCode = refused.length > 0 ? 500 : 200;
-      const html = refused.length > 0 ? problemsPage(refused) : await renderPath(path, context);
-      response.setHeader("content-type", "text/html; charset=utf-8");
-      response.end(await server.transformIndexHtml(path, html));
-      if (refused.length > 0) return;
+      if (refused.length > 0) return await respond(500, problemsPage(refused));
+      const html = await renderPath(path, context);
+      await respond(200, html);
       const page = { name: path, file: paths.find((one) => one.path === path)?.file ?? null, html };
       await warnOfClaims(page).catch(({ message }: Error) => server.config.logger.warn(message));
     } catch (error) {

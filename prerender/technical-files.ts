@@ -1,4 +1,5 @@
 import type { SiteSettings } from "../app/site.ts";
+import type { Palette, Theme } from "../app/styles/look.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";
 import LIST from "./countries.json" with { type: "json" };
@@ -23,16 +24,17 @@ export async function technicalFiles(
   { siteUrl }: BuildSettings,
   indexedPaths: readonly string[],
   site: SiteSettings,
+  { light }: Record<Theme, Palette>,
 ): Promise<OutputFile[]> {
-  const favicon = faviconSvg();
-  const icons = await drawIcons();
+  const favicon = faviconSvg(site.look, light);
+  const icons = await drawIcons(site.look, light);
   return [
     { file: "robots.txt", content: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n` },
     { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
     { file: ".well-known/security.txt", content: securityText(siteUrl, site) },
     { file: "countries.json", content: countryList() },
     electricityFile(),
-    { file: "site.webmanifest", content: webManifest(site) },
+    { file: "site.webmanifest", content: webManifest(site, light) },
     { file: "favicon.svg", content: favicon.svg, policy: svgSecurityPolicy(favicon.style) },
     { file: "favicon.ico", content: icons.ico },
     { file: "favicon.png", content: icons.touch },
@@ -65,7 +67,7 @@ function countryList(): string {
   return JSON.stringify(LIST.countries.map(({ cca2, name }) => ({ cca2, name: { common: name } })));
 }
 
-function webManifest(site: SiteSettings): string {
+function webManifest(site: SiteSettings, { ground, ink }: Palette): string {
   return JSON.stringify({
     name: site.brand,
     short_name: site.brand,
@@ -73,8 +75,8 @@ function webManifest(site: SiteSettings): string {
     lang: "en-GB",
     start_url: "/",
     display: "browser",
-    background_color: "#f8faf7",
-    theme_color: "#12352f",
+    background_color: ground,
+    theme_color: ink,
     icons: [
       { src: "/favicon-192.png", sizes: "192x192", type: "image/png", purpose: "any" },
       { src: "/favicon-512.png", sizes: "512x512", type: "image/png", purpose: "any maskable" },

@@ -22,10 +22,11 @@ import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
 import { announcedPaths, findBrokenLinks } from "./links.ts";
+import { lookFiles, palettesOf } from "./look.ts";
 import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError } from "./page-files.ts";
 import { socialCardDrawer, TitleRefused } from "./pictures.ts";
 import { refusal } from "./refusal.ts";
-import { settingsProblems } from "./site-dir.ts";
+import { siteFolder } from "./site-dir.ts";
 import { type OutputFile, technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
@@ -57,21 +58,20 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     ...(await emittedFiles(outDir, "assets")),
     ...(await emittedFiles(rendererDir, "assets")),
     ...(await emittedFiles(rendererDir, "media")),
-    ...(await technicalFiles(settings, indexedPaths, site)),
+    ...(await technicalFiles(settings, indexedPaths, site, palettesOf(site.look))),
   ];
   const { pages: compiled, paths, problems } = pageFiles;
   const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
   const isRefused = ({ file, path }: FilePath) =>
-    !compiled.some((page) => page.path === path || page.also.includes(path)) || pathProblems.some((problem) => problem.file === file);
+    !compiled.some((page) => page.path === path || page.also.includes(path)) ||
+    pathProblems.some((problem) => problem.file === file);
   const targets = {
     siteUrl: settings.siteUrl,
     filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],
     refused: paths.filter(isRefused),
   };
   const draft = await renderer.renderSite(context);
-  const settingsFile = `${settings.siteDir}site.ts`;
-  const wrongSettings = settingsProblems(site).map((message) => ({ file: settingsFile, line: 1, message }));
-  const refused = [...wrongSettings, ...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
+  const refused = [...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
   if (refused.length > 0) throw problemsError(refused);
 
   // The text without the figures of this build is the same in every build.
@@ -103,7 +103,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     ...pages.flatMap((page) => page.paths.map((path) => pageFile(join(path.slice(1), "index.html"), page))),
     pageFile(NOT_FOUND_PAGE, comingSoon),
     pageFile(FAILURE_PAGE, failure),
-    ...(await socialCards(pages, site)),
+    ...(await socialCards(pages, site, settings.siteDir)),
     { file: "carbon.json", content: carbonJson(carbon) },
     { file: "carbon.txt", content: carbonText(settings.siteUrl, CARBON_PATH, new Date()) },
   ];
@@ -136,8 +136,12 @@ async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<Ou
   );
 }
 
-async function socialCards(pages: readonly RenderedPage[], site: SiteSettings): Promise<OutputFile[]> {
-  const draw = await socialCardDrawer(site);
+async function socialCards(pages: readonly RenderedPage[], site: SiteSettings, siteDir: string): Promise<OutputFile[]> {
+  const { media } = await lookFiles(site, siteFolder(siteDir));
+  const [font = "", poster = ""] = ["display.woff2", "poster.jpg"].map(
+    (name) => media.get(name) ?? `app/media/${name}`,
+  );
+  const draw = await socialCardDrawer(site, palettesOf(site.look).light, { font, poster });
   const problems: Problem[] = [];
   const drawn = pages.map(async ({ socialCard, file, name }): Promise<OutputFile[]> => {
     if (!socialCard) return [];

@@ -111,7 +111,7 @@ test("every page has the metadata for search engines and shared links", async ()
     expect(metaOf(html, "twitter:card")).toBe("summary_large_image");
     const colours = elementsOf(html, "meta").flatMap(({ name, content }) => (name === "theme-color" ? content : []));
     // The top of the home page is dark in both themes.
-    expect(colours, paths[0]).toEqual([paths[0] === "/" ? "#0d1f1c" : "#f8faf7", "#0d1f1c"]);
+    expect(colours, paths[0]).toEqual([paths[0] === "/" ? "#051c18" : "#f9fbf7", "#051c18"]);
     const hrefs = elementsOf(html, "link").map(({ href = "" }) => href);
     const own = hrefs.filter((href) => href.startsWith("/"));
     expect(own.length).toBeGreaterThan(3);

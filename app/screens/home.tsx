@@ -7,9 +7,8 @@ import styles from "../styles/home.css?inline";
 export const home: Screen = {
   name: "home",
   title: `${site.brand}: ${site.footerTagline}`,
-  headline: "Accelerate your path to net zero",
-  description:
-    "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
+  headline: site.hero.headline,
+  description: site.hero.description,
   isIndexed: true,
   isHeaderOverlaid: true,
   isPaintedWhole: true,
@@ -25,18 +24,11 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
       <HeroFilm film={site.heroFilm} isSavingData={isSavingData} />
       <div className="hero-text">
         <h1>{home.headline}</h1>
-        <p className="hero-subtitle">
-          Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.
-        </p>
-        <p className="hero-line">
-          Support renewable power projects to help neutralise the carbon footprint you cannot cut yet.
-        </p>
+        <p className="hero-subtitle">{site.hero.subtitle}</p>
+        <p className="hero-line">{site.hero.line}</p>
         <ButtonLink link={site.startOffsetting} look="primary" />
-        <p className="hero-caption">First step: estimate your footprint.</p>
-        <p className="hero-more">
-          Carbon neutrality starts with cutting your own emissions. Credits help to pay for projects elsewhere; on their
-          own they do not make a company or a product carbon neutral.
-        </p>
+        <p className="hero-caption">{site.hero.caption}</p>
+        <p className="hero-more">{site.hero.more}</p>
       </div>
       <FilmControls film={site.heroFilm} isSavingData={isSavingData} />
     </div>

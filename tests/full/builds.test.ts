@@ -2,7 +2,11 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { site } from "../../app/site.ts";
+import { site as own } from "../../docs/look/site.ts";
+import { palettesOf } from "../../prerender/look.ts";
+import { buildPages, makePagesBuild } from "../support/pages-build.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
@@ -41,3 +45,26 @@ test("simultaneous builds in one project do not affect each other, and remove th
   expect((await run(project, "node scripts/build-inbox.ts", { SITE_DIR: siteDir })).stderr).toBe("");
   expect((await inboxScripts()).includes("Northwind Climate")).toBe(true);
 }, 180_000);
+
+test("the example of a company's look replaces every colour, the logo, the texts and the picture", async () => {
+  const { pagesDir, outDir, remove } = makePagesBuild();
+  onTestFinished(remove);
+  const { status, output } = buildPages({ pagesDir, outDir }, "draft", { SITE_DIR: "docs/look" });
+  expect(status, output).toBe(0);
+  const fileOf = (name: string) => readFile(join(outDir, name), "utf8");
+  const home = await fileOf("index.html");
+  expect(home).toContain(`<h1>${own.hero.headline}</h1>`);
+  expect(home).toContain(own.look.mark.accent);
+  const defaultHues = /oklch\([\d. ]+ (178|180|130|150|72|78)[ )]/;
+  for (const page of ["index.html", "contact/index.html", "privacy/index.html"]) {
+    const html = await fileOf(page);
+    expect(html).toContain("oklch(.3 .045 262)");
+    expect(html).not.toMatch(defaultHues);
+  }
+  const { ink, ground } = palettesOf({ ...site.look, ...own.look }).light;
+  expect(JSON.parse(await fileOf("site.webmanifest"))).toMatchObject({ background_color: ground, theme_color: ink });
+  expect(await fileOf("favicon.svg")).toContain(ink);
+  const posters = (await readdir(join(outDir, "assets"))).filter((name) => name.startsWith("poster"));
+  expect(posters.length).toBe(5);
+  for (const name of posters) expect((await readFile(join(outDir, "assets", name))).length).toBeLessThan(15_000);
+}, 90_000);
