@@ -25,7 +25,8 @@ interface PagesOptions {
 }
 
 /** Adds a route for each page and file of the build. Returns the responses for unknown paths and for failures. */
-export function servePages(app: FastifyInstance, { build, store, now }: PagesOptions) {
+export function servePages(app: FastifyInstance, options: PagesOptions) {
+  const { build, store } = options;
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
@@ -72,7 +73,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
   async function sendConfirmation(reply: FastifyReply, file: ServedFile, query: URLSearchParams): Promise<void> {
     const reference = readSent(query, store.secret);
     if (reference === null) return sendPlain(reply, file);
-    const estimate = await findEstimate(reference);
+    const estimate = await findEstimate(reference, options);
     const answer: SendEmailAnswer = {
       success: true,
       reference,
@@ -85,16 +86,6 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
       report: estimate?.html ?? "",
     };
     sendHtml(reply.raw, 200, contact, answers(estimate ? "estimated" : "sent", slots));
-  }
-
-  /** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
-  async function findEstimate(reference: string): Promise<{ totalKg: number; html: string } | null> {
-    const message = await store.messages.find(reference).catch(() => null);
-    if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
-    const { country, acceptedAt: date, footprint } = message;
-    const sent = { inputs: footprint.inputs, country, countryName: countryName(country), reference, date };
-    const { electricity, site } = build.manifest;
-    return { totalKg: footprint.totalKg, html: reportHtml(sent, electricity, site.pricePerTonne) };
   }
 
   /**
@@ -145,6 +136,16 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     answerFailure: (reply: FastifyReply) => sendHtml(reply.raw, 500, failure, [failure.variants.identity.body]),
     answerRefusal,
   };
+}
+
+/** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
+async function findEstimate(reference: string, { build, store, now }: PagesOptions) {
+  const message = await store.messages.find(reference).catch(() => null);
+  if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
+  const { country, acceptedAt: date, footprint } = message;
+  const sent = { inputs: footprint.inputs, country, countryName: countryName(country), reference, date };
+  const { electricity, site } = build.manifest;
+  return { totalKg: footprint.totalKg, html: reportHtml(sent, electricity, site.pricePerTonne) };
 }
 
 function pageNamed(build: Build, name: string): ServedFile {
