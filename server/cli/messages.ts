@@ -281,7 +281,7 @@ from SQLite to PostgreSQL.`,
     // Checks this before a database is created.
     await access(file).catch(unreadable(file));
     const calls = await call({ isNew: true });
-    const { all } = (await calls.list({ limit: 1 })).counts;
+    const all = (await (await openDesk()).store.archive.countAll()) ?? 0;
     const question = `Permanently remove ${plural(all, "message")} and restore those in ${visible(file)} instead?`;
     const isLosing = replace && all > 0;
     if (isLosing && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");

@@ -116,7 +116,7 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     // Only the website and `restore` change the schema: another version of the website may be running.
     store: await openStore(
       { ...config, account: owner.account },
-      { maxConnections: MAX_CONNECTIONS, keepsSchema: !isNew },
+      { maxConnections: MAX_CONNECTIONS, otherSchema: isNew ? "keep" : "refuse" },
     ),
     dataDir,
     channels: channelsOf(config),

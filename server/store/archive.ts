@@ -6,7 +6,7 @@ import type { Core, Part } from "./core.ts";
 import { type Dialect, onlyRow, type Query, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
 import { ERASURE_MARK, hashWith } from "./people.ts";
 import { retentionRules } from "./retention.ts";
-import { type Migration, migrate } from "./schema.ts";
+import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { APPLICATION_ID, openSqlite } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
@@ -52,12 +52,16 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
     // A server that starts during the restore waits for the same lock before it reads anything.
     return await transaction(
       async (query) => {
-        if (!lockOut && (await readWebsite(query, await time())).isRunning) throw new StoreRefused(IN_USE);
-        const { count } = await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages");
-        if (count > 0 && !isReplacing) {
+        const count = await countAll({ query, dialect });
+        if (count !== null && !lockOut && (await readWebsite(query, await time())).isRunning) {
+          throw new StoreRefused(IN_USE);
+        }
+        if (count && !isReplacing) {
           const remedy = "to remove them and read the backup instead, add --replace";
           throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
         }
+        // Only now: a website of an earlier version may have been running.
+        await migrate(query, dialect, migrations);
         return copyAll(backup.db, query, dialect, erasures);
       },
       { lock: "migrating", isLong: true },
@@ -68,7 +72,13 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
   }
 }
 
-export const archive = { backup, restore, ...retentionRules };
+/** The number of messages in a database of any version; `null` if it has no tables yet. */
+async function countAll({ query, dialect }: Pick<Core, "query" | "dialect">): Promise<number | null> {
+  if ((await readSchemaVersion(query, dialect)) === null) return null;
+  return (await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages")).count;
+}
+
+export const archive = { backup, restore, countAll, ...retentionRules };
 export type Archive = Part<typeof archive>;
 
 /**

@@ -13,7 +13,7 @@ import { type People, people } from "./people.ts";
 import { type Queue, queue } from "./queue.ts";
 import { rescue } from "./rescue.ts";
 import { expiryOf } from "./retention.ts";
-import { MIGRATIONS, type Migration, migrate, readSchemaVersion, requireCurrentSchema } from "./schema.ts";
+import { MIGRATIONS, type Migration, migrate, readSchemaVersion, readSecret } from "./schema.ts";
 import { createSpamFilter, type Spam } from "./spam.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
@@ -52,14 +52,17 @@ export interface StoreOptions {
   onThreadEnd?(error: StoreUnavailable): void;
   /** The number of connections to PostgreSQL; 8 by default. */
   maxConnections?: number;
-  /** Refuses a database of another version instead of creating or upgrading its tables. */
-  keepsSchema?: boolean | undefined;
+  /**
+   * What to do with a database that is empty or of an earlier version. `upgrade`, the default: create or upgrade its
+   * tables. `refuse`: reject. `keep`: change nothing, and allow only `archive`, whose `restore` upgrades it.
+   */
+  otherSchema?: "upgrade" | "refuse" | "keep" | undefined;
   migrations?: readonly Migration[] | undefined;
 }
 
 /**
- * Opens the store that the settings name; creates or upgrades it if necessary, unless `keepsSchema`. Rejects with StoreRefused or
- * StoreUnavailable, whose message is one line with the remedy. Loads the PostgreSQL library only if it is needed.
+ * Opens the store that the settings name; creates or upgrades it if necessary, unless `otherSchema` forbids
+ * it. Rejects with StoreRefused or StoreUnavailable, whose message is one line with the remedy. Loads the PostgreSQL library only if it is needed.
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
   const { databaseUrl, dataDir, retention, account } = settings;
@@ -107,11 +110,11 @@ function noAnswer(limitMs: number): StoreUnavailable {
 /** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
 export async function openSqliteStore(
   { dataDir, retention, account }: Omit<StoreSettings, "databaseUrl">,
-  { isServer = false, keepsSchema, migrations }: StoreOptions = {},
+  { isServer = false, otherSchema, migrations }: StoreOptions = {},
 ): Promise<Store> {
   const database = await openSqlite(sqliteFile(dataDir));
   const store = await createStore(database, retention, {
-    keepsSchema,
+    otherSchema,
     migrations,
     account,
     lockOut: () => lockFolder(dataDir, "then restore"),
@@ -136,12 +139,12 @@ export async function createStore(
   opened: Database,
   retention: Config["retention"],
   {
-    keepsSchema = false,
+    otherSchema = "upgrade",
     migrations = MIGRATIONS,
     account = null,
     checkIntervalMs = CHECK_INTERVAL_MS,
     lockOut = null,
-  }: Pick<StoreOptions, "keepsSchema" | "migrations"> &
+  }: Pick<StoreOptions, "otherSchema" | "migrations"> &
     Pick<StoreSettings, "account"> & {
       checkIntervalMs?: number;
       lockOut?: (() => () => void) | null;
@@ -149,9 +152,10 @@ export async function createStore(
 ): Promise<Store> {
   const { database, damagedAt } = noteDamage(opened);
   const { query, dialect } = database;
-  const opening = keepsSchema
-    ? requireCurrentSchema(query, dialect, migrations)
-    : database.transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true });
+  const opening =
+    otherSchema === "upgrade"
+      ? database.transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true })
+      : readSecret(query, dialect, otherSchema, migrations);
   const secret = await opening.catch(async (error) => {
     await database.close();
     throw error;

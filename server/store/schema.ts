@@ -35,10 +35,17 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
 
 /**
  * For commands that must not change the schema, because the website may run another version: resolves to the database's
- * secret, or rejects with StoreRefused if the tables are not this version's. Writes nothing.
+ * secret; empty if there is none yet. Rejects with StoreRefused if the tables are of a newer version, or also if they
+ * are missing or of an earlier one. Writes nothing.
  */
-export async function requireCurrentSchema(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
+export async function readSecret(
+  query: Query,
+  dialect: Dialect,
+  otherSchema: "refuse" | "keep",
+  migrations = MIGRATIONS,
+): Promise<string> {
   const version = await readKnownVersion(query, dialect, migrations);
+  if (otherSchema === "keep") return version === null ? "" : ((await readMeta(query, SECRET)) ?? "");
   if (version === null) {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
     throw new StoreRefused({ problem: "The message database is empty", remedy });

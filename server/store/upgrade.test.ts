@@ -13,7 +13,7 @@ import { exportMessages } from "../operator/export.ts";
 import { findLeftMessages, rescueMessages, type Store, type StoreOptions } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
 import { MIGRATIONS, type Migration } from "./schema.ts";
-import { openSqlite, sqliteFile } from "./sqlite.ts";
+import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
 
 // Databases that released versions wrote, as SQL, and what these versions exported from them.
 
@@ -102,9 +102,23 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
 
     test("is not upgraded by an operator's command, which says what to do", async () => {
       const { dump, open, read } = await load(kind, release);
-      await expect(open({ migrations, keepsSchema: true })).rejects.toThrow(
+      await expect(open({ migrations, otherSchema: "refuse" })).rejects.toThrow(
         /^This database was written by an older version .+; restart the website with this version, .+$/,
       );
+      const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");
+      expect(version).toMatchObject({ value: String(versionOf(dump)) });
+    });
+
+    test("is not upgraded by a restore that is refused, because its website runs or it has messages", async () => {
+      const { dump, open, read, dataDir } = await load(kind, release);
+      const backup = sqliteFile((await load("SQLite", release)).dataDir);
+      const store = await open({ migrations, otherSchema: "keep" });
+      await expect(store.archive.restore(backup, false, [])).rejects.toThrow(/^This database already has messages/);
+      const report = JSON.stringify({ atMs: Date.now(), pauses: [] });
+      const unlock = lockFolder(dataDir);
+      onTestFinished(unlock);
+      await read(`INSERT INTO meta VALUES ('node.1', '${report}') RETURNING name`);
+      await expect(store.archive.restore(backup, true, [])).rejects.toThrow(/^A website (already )?uses/);
       const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");
       expect(version).toMatchObject({ value: String(versionOf(dump)) });
     });
@@ -114,7 +128,7 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       const { dataDir } = await load("SQLite", release);
       const backup = sqliteFile(dataDir);
       const before = readFileSync(backup);
-      const store = await open({ migrations });
+      const store = await open({ migrations, otherSchema: "keep" });
       expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: expected(release).length });
       expect(await exported(store)).toMatchObject(expected(release));
       expect(readFileSync(backup).equals(before)).toBe(true);
