@@ -66,7 +66,7 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       await database.close();
       const statements = MIGRATIONS.slice(0, versionOf(dump)).flatMap((migration) => migration(database.dialect));
       // If this fails, a released migration was edited. Add another migration instead.
-      const released = dump.slice(dump.indexOf("\n") + 1, dump.indexOf("\nINSERT INTO "));
+      const released = dump.slice(dump.indexOf("\n") + 1, dump.indexOf("\nINSERT INTO meta "));
       expect(statements.map((statement) => `${statement};`).join("\n")).toBe(released);
     });
 
@@ -75,14 +75,13 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       const tables = ["messages", "deliveries", "events", "keys", "hits", "spam_tokens"];
       const readAll = () => Promise.all(tables.map((table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`)));
       const before = (await readAll()) as Record<string, unknown>[][];
-      const [{ reference } = {}] = await read("SELECT reference FROM messages ORDER BY id LIMIT 1");
-      await read(`UPDATE messages SET draft = '{"subject": "Re", "text": "Dear"}' WHERE reference = '${reference}'`);
       const store = await open({ migrations });
       const same = before.map((rows) => rows.map(({ draft: _, ...row }) => expect.objectContaining(row)));
       expect(await readAll()).toEqual(same);
       expect(await exported(store)).toMatchObject(expected(release));
+      const [{ reference } = {}] = await read("SELECT reference FROM messages WHERE id = 6");
       const { own } = await store.messages.readDrafts(String(reference));
-      expect(own).toMatchObject({ subject: "Re", text: "Dear" });
+      expect(own).toMatchObject({ subject: "Re: Your message", text: "Dear Grace" });
     });
 
     test("recognises messages that are sent again", async () => {
