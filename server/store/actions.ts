@@ -87,8 +87,10 @@ async function apply(
   const ids = idsOf(allowed);
   const isNamed = core.dialect.isIn("id", "$1", "BIGINT");
   if (action === "spam") await quarantine(core, query, allowed, now);
-  else if (action === "delete") await query(`DELETE FROM messages WHERE ${isNamed}`, [ids]);
-  else if (action === "answer" || action === "unanswer") {
+  else if (action === "delete") {
+    await query(`DELETE FROM messages WHERE ${isNamed}`, [ids]);
+    await core.spam.lessonsChanged(query);
+  } else if (action === "answer" || action === "unanswer") {
     const answeredAt = action === "answer" ? now : null;
     await query(`UPDATE messages SET answered_at = $2 WHERE ${isNamed}`, [ids, answeredAt]);
     await addEvents(core, query, ids, { kind: EVENT[action], at: now });
@@ -97,7 +99,7 @@ async function apply(
   if (lesson !== undefined) {
     const isMeant = ({ taught, deliveries, isRestricted }: StoredMessage) =>
       !isRestricted && (lesson !== null || (taught === "good" && !deliveries.reply));
-    await core.spam.teach(query, allowed.filter(isMeant), lesson);
+    await core.spam.teach(query, idsOf(allowed.filter(isMeant)), lesson);
   }
   return allowed.map(({ reference }) => reference);
 }
@@ -223,7 +225,7 @@ function reply(core: Core, reference: string, reply: Reply, now: Date, version?:
     const detail = `${reply.subject}\n\n${reply.text}`;
     await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
     await removeDraft(core, query, message.id);
-    await core.spam.teach(query, [message], "good");
+    await core.spam.teach(query, [message.id], "good");
     return true;
   }, ANNOUNCED);
 }

@@ -149,7 +149,7 @@ function readBackupVersion(db: DatabaseSync): number | null {
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
 async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, erasures: readonly Erasure[]) {
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
-  for (const table of ["messages", "hits", "spam_tokens", "meta"]) await query(`DELETE FROM ${table}`);
+  for (const table of ["messages", "hits", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
   const { value: secret } = backup.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET) ?? {};
   const isErased = ({ email, accepted_at: acceptedAtMs }: Readonly<Record<string, unknown>>) => {
     const hash = erasures.length > 0 ? hashWith(String(secret), String(email)) : "";

@@ -17,7 +17,7 @@ export interface Core extends Omit<Database, "copyTo"> {
   account: string | null;
   migrations: readonly Migration[];
   readMessages: ReadMessages;
-  spam: Pick<Spam, "findSpam" | "teach" | "countMonth">;
+  spam: Pick<Spam, "findSpam" | "teach" | "lessonsChanged" | "countMonth">;
   /** Writes a SQLite database with all rows into an empty file. */
   copyTo(file: string): Promise<void>;
   /** Excludes every website until the returned function is called, or throws. `null` if there is no such lock. */

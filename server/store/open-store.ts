@@ -117,6 +117,7 @@ export async function openSqliteStore(
     otherSchema,
     migrations,
     account,
+    isServer,
     lockOut: () => lockFolder(dataDir, "then restore"),
   });
   if (isServer) await forgetServers(database.query);
@@ -140,11 +141,12 @@ export async function createStore(
   retention: Config["retention"],
   {
     otherSchema = "upgrade",
+    isServer = false,
     migrations = MIGRATIONS,
     account = null,
     checkIntervalMs = CHECK_INTERVAL_MS,
     lockOut = null,
-  }: Pick<StoreOptions, "otherSchema" | "migrations"> &
+  }: Pick<StoreOptions, "otherSchema" | "migrations" | "isServer"> &
     Pick<StoreSettings, "account"> & {
       checkIntervalMs?: number;
       lockOut?: (() => () => void) | null;
@@ -168,7 +170,9 @@ export async function createStore(
       ? database.transaction((query) => writeBytes(query, WHOLE_MESSAGE_BYTES), { lock: "accepting" })
       : writeBytes(query, MESSAGE_BYTES),
   );
-  const spam = createSpamFilter(database, secret);
+  const spam = createSpamFilter(database);
+  // Now, so that the first message does not wait for it. If it fails, the first message tries again.
+  if (isServer) await spam.recall(query).catch(() => {});
   const core: Core = {
     ...database,
     secret,

@@ -63,24 +63,20 @@ function rectify(
       const isTheirs = dialect.isIn("id", "$1", "BIGINT");
       await query(`UPDATE messages SET footprint = NULL, footprint_kg = NULL WHERE ${isTheirs}`, [idsOf(messages)]);
     }
-    // Taking back a lesson reads the current text, so the filter must unlearn the old text now.
-    for (const [taught, group] of Map.groupBy(messages, (message) => message.taught)) {
-      await spam.teach(query, group, null);
-      const corrected = group.map((message) => ({ ...message, ...changes, taught: null }));
-      await spam.teach(query, corrected, taught);
-    }
+    await spam.lessonsChanged(query);
     await addEvents(core, query, idsOf(messages), { kind: "corrected", at: now });
     return messages.length;
   });
 }
 
 function restrict(core: Core, email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
-  const { transaction, dialect } = core;
+  const { transaction, dialect, spam } = core;
   return transaction(async (query) => {
     const ids = idsOf(await readPerson(core, query, email, versions));
     const isNamed = dialect.isIn("id", "$1", "BIGINT");
     const sql = `UPDATE messages SET is_restricted = $2, announced_at = NULL WHERE ${isNamed}`;
     await query(sql, [ids, isRestricted]);
+    await spam.lessonsChanged(query);
     // The waiting time of queued deliveries starts when the restriction ends.
     const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
     if (!isRestricted) {
@@ -100,6 +96,7 @@ function erase(core: Core, email: string, versions?: Versions): Promise<string[]
     const messages = await readPerson(core, query, email, versions);
     if (messages.length === 0) return [];
     await query(`DELETE FROM messages WHERE ${core.dialect.isIn("id", "$1", "BIGINT")}`, [idsOf(messages)]);
+    await core.spam.lessonsChanged(query);
     // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
     await writeMeta(query, ERASURE_MARK, "1");
     return messages.map(({ reference }) => reference);

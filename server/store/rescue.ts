@@ -53,8 +53,6 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
        SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages
        WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')`,
     );
-    // The spam filter's counts are not copied, so they cannot be taken back.
-    await query("UPDATE messages SET taught = NULL");
     const [counted] = await query<{ count: number }>("SELECT count(*) AS count FROM messages");
     return { messages: counted?.count ?? 0, unreadable };
   } finally {

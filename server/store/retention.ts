@@ -2,7 +2,7 @@ import { EXPIRY_NOTICE_MS } from "../../contract/operator-limits.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import type { Core } from "./core.ts";
-import { onlyRow, readColumn } from "./database.ts";
+import { onlyRow, type Query, readColumn } from "./database.ts";
 import { CHANNELS, rulesOf } from "./store.ts";
 
 // Announces expiring messages, then erases them.
@@ -81,13 +81,18 @@ function isExpiring(retention: Retention): string {
 const IS_UNANNOUNCED = `NOT (${IS_ANNOUNCED} AND announced_at <= ${NOW})`;
 
 /** Erases the messages that have expired, and client hashes older than a day; returns references. */
-async function purge({ query, transaction, dialect, retention }: Core, now: Date): Promise<string[]> {
+async function purge({ query, transaction, dialect, retention, spam }: Core, now: Date): Promise<string[]> {
   // Hits from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
   await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
   const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
     WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiryOf(retention)} <= $1
     ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
-  return transaction((query) => readColumn<string>(query, sql, [now]), { isLong: true });
+  const erase = async (query: Query) => {
+    const references = await readColumn<string>(query, sql, [now]);
+    if (references.length > 0) await spam.lessonsChanged(query);
+    return references;
+  };
+  return transaction(erase, { isLong: true });
 }
 
 async function findExpiring({ query, retention }: Core, now: Date): Promise<Expiring> {

@@ -6,7 +6,11 @@ import { StoreRefused, StoreUnavailable } from "./store.ts";
 export type Migration = (dialect: Dialect) => readonly string[];
 
 /** Number n of this list leads to schema version n. The first belongs to program version 1.0.0. */
-export const MIGRATIONS: readonly Migration[] = [createTables, separateDrafts];
+export const MIGRATIONS: readonly Migration[] = [
+  createTables,
+  // Not released yet.
+  (dialect) => [...separateDrafts(dialect), ...keepLess(dialect)],
+];
 
 /** What to do with a database of a newer version. */
 export const GO_BACK =
@@ -180,7 +184,7 @@ function createTables({
   ];
 }
 
-/** Not released yet. One draft per operator instead of one per message. */
+/** One draft per operator instead of one per message. */
 function separateDrafts({ integer, keyedTableEnd, itemsOf }: Dialect): readonly string[] {
   return [
     `CREATE TABLE drafts (
@@ -194,5 +198,24 @@ function separateDrafts({ integer, keyedTableEnd, itemsOf }: Dialect): readonly 
     `INSERT INTO drafts SELECT messages.id, '', accepted_at, value ->> 'subject', value ->> 'text'
      FROM messages, ${itemsOf("('[' || draft || ']')")}`,
     "ALTER TABLE messages DROP COLUMN draft",
+  ];
+}
+
+/**
+ * The second version keeps less about people. The spam filter reads the marked messages themselves instead of a table
+ * of words, and only its monthly numbers are stored.
+ */
+function keepLess({ integer, tableEnd }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE spam_months (
+      month ${integer} PRIMARY KEY,
+      held ${integer} NOT NULL,
+      released ${integer} NOT NULL
+    )${tableEnd}`,
+    // Months were rows with negative numbers.
+    "INSERT INTO spam_months (month, held, released) SELECT -hash, spam, good FROM spam_tokens WHERE hash < 0",
+    "DROP TABLE spam_tokens",
+    // Finds the newest lessons without reading the other messages.
+    "CREATE INDEX messages_taught ON messages (taught, id) WHERE taught IS NOT NULL",
   ];
 }

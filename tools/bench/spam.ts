@@ -1,18 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { startServer } from "../../scripts/run-server.ts";
-import {
-  AS_TEXT,
-  type Counts,
-  isTaughtEnough,
-  looksLikeSpam,
-  tokensOf,
-  weightOf,
-} from "../../server/store/spam-tokens.ts";
+import { createSpamMemory, isTaughtEnough, wordsOf } from "../../server/store/spam-words.ts";
+import type { Lesson } from "../../server/store/store.ts";
 import { acceptMessage, openSampleStore } from "../sample-inbox.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, ratio } from "./report.ts";
 import { withServer } from "./rivals.ts";
 import { cpuMsOf } from "./server.ts";
+import { SPAM_LANGUAGES, sampleMessages } from "./spam-languages.ts";
 
 const HOW = `The corpus is the SMS Spam Collection of Almeida and Gómez Hidalgo (CC BY 4.0), which is not part of this repository.
 Download it from https://archive.ics.uci.edu/dataset/228/sms+spam+collection, unpack it, and run:
@@ -20,11 +15,78 @@ npm run bench -- spam --corpus FOLDER/SMSSpamCollection`;
 const SHUFFLES = 10;
 const LESSONS = [40, 100, 200, 500];
 
-/** Measures how well the spam filter judges after some lessons, and its cost per message. */
+/** Measures how well the spam filter judges after some lessons, in several languages, and what it costs. */
 export async function benchSpam(corpus: string): Promise<BenchTable[]> {
-  if (existsSync(corpus)) return [learning(readCorpus(corpus)), await cost()];
-  console.log(HOW);
-  return [await cost()];
+  const tables = [languages(), learningCost()];
+  if (existsSync(corpus)) tables.push(learning(readCorpus(corpus)));
+  else console.log(HOW);
+  return [...tables, await cost()];
+}
+
+/** The number of spam and good lessons in the other language, beside 40 of each kind in English. */
+const OTHER_LESSONS = [
+  [7, 0],
+  [10, 0],
+  [40, 0],
+  [40, 1],
+  [40, 5],
+  [40, 20],
+] as const;
+
+function languages(): BenchTable {
+  const rows = SPAM_LANGUAGES.map((language) => {
+    const cells = OTHER_LESSONS.map(([spam, good]) => {
+      const counted = { spam: 0, good: 0 };
+      const held = { spam: 0, good: 0 };
+      for (let seed = 1; seed <= SHUFFLES; seed += 1) {
+        const memory = createSpamMemory();
+        const teach = (from: string, kind: Lesson, count: number) => {
+          for (const text of shuffle(sampleMessages(from, kind, "lessons"), seed).slice(0, count))
+            memory.learn(readTokens(text), kind);
+        };
+        for (const kind of ["spam", "good"] as const) teach("English", kind, 40);
+        if (language !== "English") teach(language, "spam", spam);
+        if (language !== "English") teach(language, "good", good);
+        for (const kind of ["spam", "good"] as const) {
+          const texts = sampleMessages(language, kind, "tests");
+          counted[kind] += texts.length;
+          held[kind] += texts.filter((text) => memory.looksLikeSpam(readTokens(text))).length;
+        }
+      }
+      const share = (kind: Lesson) => `${((100 * held[kind]) / counted[kind]).toFixed(1)} %`;
+      return [`${spam} spam, ${good} good`, `${share("good")} / ${share("spam")}`] as const;
+    });
+    return { language, ...Object.fromEntries(cells) };
+  });
+  return {
+    title: "Genuine messages / spam that the filter holds, by language",
+    rows,
+    notes: [
+      "Lessons: 40 spam and 40 good messages in English, and in the language as many as the column says (for English, none).",
+      `Averages of ${SHUFFLES} orders. The messages to judge have other bodies than the lessons.`,
+    ],
+  };
+}
+
+/** The wait of the first message after a lesson, and of the start, with 4,000 lessons of random words. */
+function learningCost(): BenchTable {
+  const memory = createSpamMemory();
+  const texts = Array.from({ length: 4000 }, () => writeText(170, 1_000_000));
+  const timeMs = (work: () => void) => {
+    const startMs = performance.now();
+    work();
+    return (performance.now() - startMs).toFixed(1);
+  };
+  const learn = (some: readonly string[]) => {
+    for (const [index, text] of some.entries()) memory.learn(readTokens(text), index % 2 ? "spam" : "good");
+    memory.dropRarest();
+  };
+  const rows = [
+    { step: "4,000 lessons at the start", ms: timeMs(() => learn(texts)), words: memory.size },
+    { step: "one more lesson", ms: timeMs(() => learn(texts.slice(0, 1))), words: memory.size },
+    { step: "200 more lessons", ms: timeMs(() => learn(texts.slice(0, 200))), words: memory.size },
+  ];
+  return { title: "What learning costs", rows, notes: ["Without reading the messages from the database."] };
 }
 
 interface Sample {
@@ -32,7 +94,7 @@ interface Sample {
   tokens: readonly string[];
 }
 
-const readTokens = (message: string) => tokensOf({ message, email: "sender@example.com" }, AS_TEXT);
+const readTokens = (message: string) => wordsOf({ message, email: "sender@example.com" });
 
 /** Each line is `ham` or `spam`, a tab, and the text. The corpus contains no addresses. */
 function readCorpus(file: string): Sample[] {
@@ -73,25 +135,17 @@ function learning(samples: readonly Sample[]): BenchTable {
 }
 
 function judge(samples: readonly Sample[], lessons: number, isHalf: boolean) {
-  const taught = { spam: 0, good: 0 };
-  const counts = new Map<string, Counts>();
+  const memory = createSpamMemory();
+  const { taught } = memory;
   const others: Sample[] = [];
-  const kindOf = ({ isSpam }: Sample) => (isSpam ? ("spam" as const) : ("good" as const));
   for (const sample of samples) {
-    const kind = kindOf(sample);
-    if (isHalf ? taught[kind] >= lessons / 2 : taught.spam + taught.good >= lessons) {
-      others.push(sample);
-      continue;
-    }
-    taught[kind] += 1;
-    for (const token of sample.tokens) {
-      const known = counts.get(token) ?? { spam: 0, good: 0 };
-      counts.set(token, { ...known, [kind]: known[kind] + 1 });
-    }
+    const kind = sample.isSpam ? "spam" : "good";
+    const isEnough = isHalf ? taught[kind] >= lessons / 2 : taught.spam + taught.good >= lessons;
+    if (isEnough) others.push(sample);
+    else memory.learn(sample.tokens, kind);
   }
   const isDeciding = isTaughtEnough(taught);
-  const weigh = (token: string) => weightOf(counts.get(token) ?? { spam: 0, good: 0 }, taught);
-  const held = isDeciding ? others.filter(({ tokens }) => looksLikeSpam(tokens.map(weigh))) : [];
+  const held = others.filter(({ tokens }) => memory.looksLikeSpam(tokens));
   const spam = others.filter(({ isSpam }) => isSpam).length;
   const caught = held.filter(({ isSpam }) => isSpam).length;
   return { isDeciding, caught, spam, lost: held.length - caught, good: others.length - spam };
@@ -121,9 +175,9 @@ const SIZES = [11, 55, 800];
 const VOCABULARY = 5000;
 
 /** As in natural language, a few words occur in most messages, and most words in a few. */
-function writeText(words: number): string {
+function writeText(words: number, vocabulary = VOCABULARY): string {
   const word = () =>
-    Math.floor(VOCABULARY ** Math.random())
+    Math.floor(vocabulary ** Math.random())
       .toString(26)
       .replaceAll(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "");
   return Array.from({ length: words }, word).join(" ").slice(0, 4900);

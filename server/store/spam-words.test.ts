@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { SPAM_LANGUAGES, sampleMessages } from "../../tools/bench/spam-languages.ts";
+import { createSpamMemory, MAX_KNOWN_WORDS, MAX_WORDS, wordsOf } from "./spam-words.ts";
+import type { Lesson } from "./store.ts";
+
+const words = (message: string, email = "ada@Example.com") => wordsOf({ message, email });
+
+test("reads words, hosts, the domain and features, with any letters and hidden characters", () => {
+  expect(words("Win FREE ﬁsh at HTTPS://Pills.example/a?b, call 0800 1!")).toEqual([
+    "address: example.com",
+    "links: 1",
+    "words in capitals: 2",
+    "exclamation marks: 1",
+    "numbers: 2",
+    "long numbers: 1",
+    "prices: none",
+    "letters: Latin",
+    "link: pills.example",
+    ...["win", "free", "fish", "at", "https", "pills", "example", "a", "b", "call", "0800", "1"],
+    ...["number like: 0000", "number like: 0"],
+  ]);
+  expect(words("only £5, or 10 €, or 7")).toContain("prices: 2");
+  expect(words("vi\u200Bag\u202Era\u0000 now")).toEqual(words("viagra now"));
+  expect(words("免费注册 бесплатно")).toEqual(
+    expect.arrayContaining(["letters: Han", "letters: Cyrillic", "免费", "注册", "бесплатно"]),
+  );
+});
+
+test.each<[string, string]>([
+  ["5,000 characters without a space", "x".repeat(5000)],
+  [
+    "5,000 different letters without a space",
+    String.fromCodePoint(
+      ...Array(5000)
+        .keys()
+        .map((at) => 0x4e00 + at),
+    ),
+  ],
+  ["10,000 links", Array.from({ length: 10_000 }, (_, index) => `https://${index}.example`).join(" ")],
+  ["every script of Unicode", String.fromCodePoint(...Array(0xd7ff).keys())],
+  ["letters that are many when they are normalised", "\uFDFA".repeat(5000)],
+  ["bidi marks", "\u202E\u2066\u200F".repeat(1600)],
+  ["half a letter", "\uD800 \uDC00"],
+  ["nothing", ""],
+])("reads at most 400 words of a hostile message: %s", (_, message) => {
+  const found = words(message, "@");
+  expect(found.length).toBeLessThanOrEqual(MAX_WORDS);
+  expect(found.every((word) => word.length <= 120)).toBe(true);
+  expect(new Set(found).size).toBe(found.length);
+});
+
+test("reads the beginning and the end of a long message", () => {
+  const found = words(`first ${"filler ".repeat(700)} last`);
+  expect(found).toEqual(expect.arrayContaining(["first", "last"]));
+  expect(words(`${"filler ".repeat(350)} middle ${"filler ".repeat(350)}`)).not.toContain("middle");
+});
+
+/** Learns the texts; returns a function that takes all of them back. */
+function teach(memory: ReturnType<typeof createSpamMemory>, kind: Lesson, texts: readonly string[]) {
+  const lessons = texts.map((text) => memory.learn(words(text), kind));
+  return () => lessons.forEach(memory.unlearn);
+}
+
+/** Messages spread over all openings and closings. */
+const some = (language: string, kind: Lesson, count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const all = sampleMessages(language, kind, "lessons");
+    return all[(index * 7) % all.length] ?? "";
+  });
+
+test("judges only with 20 lessons of each kind, by the words that are more frequent in spam, and shows five signs", () => {
+  const memory = createSpamMemory();
+  const spam = "please win cheap pills today with our casino bonus";
+  const isHeld = () => memory.looksLikeSpam(words(spam));
+  teach(memory, "spam", Array(20).fill(spam));
+  teach(memory, "good", Array(19).fill("please tell me the price of our flight with our children"));
+  expect(isHeld()).toBe(false);
+  const takeBack = teach(memory, "good", ["please call me today"]);
+  expect(isHeld()).toBe(true);
+  expect(memory.looksLikeSpam(words("please tell me the price of a casino with pills"))).toBe(false);
+  const signs = memory.signsOf(words(spam));
+  expect(signs).toHaveLength(5);
+  expect(signs).not.toContain("please");
+  takeBack();
+  expect([isHeld(), memory.signsOf(words(spam))]).toEqual([false, []]);
+});
+
+test.each(SPAM_LANGUAGES)(
+  "holds no genuine message in %s, however few good lessons it has in that language",
+  (language) => {
+    for (const own of ["English", "German"]) {
+      for (const [spam, good] of [
+        [7, 0],
+        [10, 0],
+        [40, 0],
+        [10, 1],
+        [40, 1],
+        [40, 3],
+        [40, 10],
+      ] as const) {
+        const memory = createSpamMemory();
+        for (const kind of ["spam", "good"] as const) teach(memory, kind, some(own, kind, 40));
+        teach(memory, "spam", some(language, "spam", spam));
+        teach(memory, "good", some(language, "good", good));
+        const held = sampleMessages(language, "good", "tests").filter((text) => memory.looksLikeSpam(words(text)));
+        expect([own, spam, good, held]).toEqual([own, spam, good, []]);
+      }
+    }
+  },
+);
+
+test("forgets the rarest words above 200,000, and keeps the frequent ones", () => {
+  const memory = createSpamMemory();
+  const lesson = (index: number) => Array.from({ length: 120 }, (_, at) => `w${at < 20 ? at : index * 120 + at}`);
+  for (let index = 0; index < 2100; index += 1) memory.learn(lesson(index), index % 2 ? "spam" : "good");
+  expect(memory.size).toBeGreaterThan(MAX_KNOWN_WORDS);
+  memory.dropRarest();
+  expect(memory.size).toBe(20);
+});
