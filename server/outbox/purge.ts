@@ -2,11 +2,19 @@ import { errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import type { Archive } from "../store/archive.ts";
 import type { People } from "../store/people.ts";
+import type { Queue } from "../store/queue.ts";
+import type { Channel } from "../store/store.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";
 
 interface PurgeOptions {
-  store: { archive: Pick<Archive, "purge">; people: Pick<People, "finishErasure"> };
+  store: {
+    archive: Pick<Archive, "purge">;
+    people: Pick<People, "finishErasure">;
+    queue: Pick<Queue, "endUnused">;
+  };
   dataDir: string;
+  /** The channels in use. */
+  channels: readonly Channel[];
   log: Log;
   clock?: Clock;
 }
@@ -15,12 +23,14 @@ interface PurgeOptions {
  * Erases expired messages with their .eml files, at once and every hour until stopped. Then finishes an erasure that an
  * operator could not finish.
  */
-export function startPurge({ store, dataDir, log, clock = systemClock }: PurgeOptions): { stop(): Promise<void> } {
+export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
+  const { store, dataDir, channels, log, clock = systemClock } = options;
   /** Erased messages whose files may remain. */
   let erased: string[] = [];
 
   async function purge(): Promise<void> {
     try {
+      await store.queue.endUnused(channels, clock.now());
       const references = await store.archive.purge(clock.now());
       erased = erased.concat(references);
       if (references.length > 0) {

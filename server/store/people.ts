@@ -74,7 +74,7 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
   return transaction(async (query) => {
     const ids = idsOf(await readPerson(core, query, email, versions));
     const isNamed = dialect.isIn("id", "$1", "BIGINT");
-    const sql = `UPDATE messages SET is_restricted = $2, announced_at = NULL WHERE ${isNamed}`;
+    const sql = `UPDATE messages SET is_restricted = $2, announced_for = NULL WHERE ${isNamed}`;
     await query(sql, [ids, isRestricted]);
     await spam.lessonsChanged(query);
     // The waiting time of queued deliveries starts when the restriction ends.

@@ -303,6 +303,15 @@ function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "o
   }, LONG);
 }
 
+/** Ends the deliveries of channels that are turned off: a queued delivery keeps its message from being erased. */
+async function endUnused({ query, dialect }: Core, used: readonly Channel[], now: Date): Promise<void> {
+  await query(
+    `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, lease_token = NULL,
+       leased_until = NULL WHERE state = 'queued' AND NOT (${dialect.isIn("channel", "$1")})`,
+    [used, now, "this channel is turned off"],
+  );
+}
+
 function countDeliveries({ query }: Core): Promise<DeliveryCount[]> {
   return query<DeliveryCount>(
     `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
@@ -343,6 +352,7 @@ export const queue = {
   settle,
   dueInMs,
   flushBacklog,
+  endUnused,
   countDeliveries,
   countChannel,
   unreported,

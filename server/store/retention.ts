@@ -3,7 +3,6 @@ import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import type { Core } from "./core.ts";
 import { onlyRow, type Query, readColumn } from "./database.ts";
-import { CHANNELS, rulesOf } from "./store.ts";
 
 // Announces expiring messages, then erases them.
 
@@ -22,12 +21,9 @@ export interface Expiring {
   lastId: number;
 }
 
-/** Announced since it reached its current state. So even with a wrong clock, an announcement precedes every erasure. */
-const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
-const HOLDING = CHANNELS.flatMap((channel) => (rulesOf(channel).holdsErasure ? `'${channel}'` : [])).join();
-/** A delivery that must be sent first, such as a reply, is still queued. */
+/** The mail, the hook's post, an acknowledgement or a reply is still queued. */
 const IS_SENDING = `EXISTS (SELECT 1 FROM deliveries AS others
-  WHERE others.message_id = messages.id AND others.channel IN (${HOLDING}) AND others.state = 'queued')`;
+  WHERE others.message_id = messages.id AND others.state = 'queued')`;
 const MESSAGES = "messages JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
 /** For each state: how long messages are kept, how long before its erasure a message is announced, and how often. */
@@ -45,18 +41,27 @@ export function announcementIntervalMs(retention: Retention): number {
   return Math.min(DAY_MS, ...periodsOf(retention).map(({ intervalMs }) => intervalMs));
 }
 
+/** The SQL CASE of the value for each state's period; NULL if RETENTION keeps such messages. */
+function byState(retention: Retention, sqlOf: (period: Period) => string): string {
+  const cases = periodsOf(retention).map((period) => `WHEN '${period.state}' THEN ${sqlOf(period)}`);
+  return cases.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE state ${cases.join(" ")} END`;
+}
+
+const laterOf = (one: string, other: string) => `CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END`;
+
 /**
- * SQL for the time at which a message is erased: at the end of its period, but not before the notice period after its
- * announcement has passed. NULL while the message or its reply is queued, while it is restricted, or if RETENTION keeps
- * such messages. This is the only place that decides when a message is erased.
+ * SQL for the time at which a message is erased: at the end of its period, but not before the announced time. NULL while
+ * one of its deliveries is queued, while it is restricted, or if RETENTION keeps such messages. This is the only place
+ * that decides when a message is erased.
  */
 export function expiryOf(retention: Retention): string {
-  const ends = periodsOf(retention).map(({ state, keptMs, noticeMs }) => {
-    const [planned, announced] = [`changed_at + ${keptMs}`, `announced_at + ${noticeMs}`];
-    const isLate = `${IS_ANNOUNCED} AND ${announced} > ${planned}`;
-    return `WHEN is_restricted = 0 AND state = '${state}' AND NOT ${IS_SENDING} THEN CASE WHEN ${isLate} THEN ${announced} ELSE ${planned} END`;
-  });
-  return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
+  const end = byState(retention, ({ keptMs }) => laterOf("COALESCE(announced_for, 0)", `(changed_at + ${keptMs})`));
+  return `CASE WHEN is_restricted = 0 AND NOT ${IS_SENDING} THEN ${end} END`;
+}
+
+/** Its erasure was announced for the end of its current period or later. */
+function isAnnounced(retention: Retention): string {
+  return `COALESCE(announced_for >= ${byState(retention, ({ keptMs }) => `changed_at + ${keptMs}`)}, FALSE)`;
 }
 
 const NOW = "CAST($1 AS BIGINT)";
@@ -77,15 +82,28 @@ function isExpiring(retention: Retention): string {
   return `${isDue} AND is_restricted = 0`;
 }
 
-/** Announcements from a clock that was ahead are repeated. */
-const IS_UNANNOUNCED = `NOT (${IS_ANNOUNCED} AND announced_at <= ${NOW})`;
+/**
+ * Announcements for a later time than one made now are repeated: they come from a clock that was ahead, or from a longer
+ * RETENTION.
+ */
+function isUnannounced(retention: Retention): string {
+  return `NOT (${isAnnounced(retention)} AND announced_for <= ${announcedNow(retention)})`;
+}
+
+/** The erasure time that an announcement now promises: the end of the period, or of the notice if that is later. */
+function announcedNow(retention: Retention): string {
+  const end = byState(retention, ({ keptMs, noticeMs }) =>
+    laterOf(`(changed_at + ${keptMs})`, `(${NOW} + ${noticeMs})`),
+  );
+  return `COALESCE(${end}, ${NOW})`;
+}
 
 /** Erases the messages that have expired, and client hashes older than a day; returns references. */
 async function purge({ query, transaction, dialect, retention, spam }: Core, now: Date): Promise<string[]> {
   // Hits from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
   await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
   const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
-    WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiryOf(retention)} <= $1
+    WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${isAnnounced(retention)} AND ${expiryOf(retention)} <= $1
     ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
   const erase = async (query: Query) => {
     const references = await readColumn<string>(query, sql, [now]);
@@ -99,7 +117,7 @@ async function findExpiring({ query, retention }: Core, now: Date): Promise<Expi
   const found = await onlyRow<Omit<Expiring, "foundAt">>(
     query,
     `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiryOf(retention)}) AS first_at,
-       count(CASE WHEN ${IS_UNANNOUNCED} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
+       count(CASE WHEN ${isUnannounced(retention)} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
      FROM ${MESSAGES} WHERE ${isExpiring(retention)}`,
     [now],
   );
@@ -107,8 +125,9 @@ async function findExpiring({ query, retention }: Core, now: Date): Promise<Expi
 }
 
 async function markAnnounced({ transaction, retention }: Core, expiring: Pick<Expiring, "foundAt" | "lastId">) {
-  const sql = `UPDATE messages SET announced_at = ${NOW} WHERE id IN
-    (SELECT id FROM ${MESSAGES} WHERE ${isExpiring(retention)} AND ${IS_UNANNOUNCED} AND messages.id <= $2)`;
+  const sql = `UPDATE messages SET announced_for = (SELECT ${announcedNow(retention)} FROM deliveries
+      WHERE message_id = messages.id AND channel = 'mail') WHERE id IN (SELECT id FROM ${MESSAGES}
+      WHERE ${isExpiring(retention)} AND ${isUnannounced(retention)} AND messages.id <= $2)`;
   await transaction((query) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
 }
 

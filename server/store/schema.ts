@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { DAY_MS } from "../time.ts";
 import { type Dialect, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
@@ -202,10 +203,10 @@ function separateDrafts({ integer, keyedTableEnd, itemsOf }: Dialect): readonly 
 }
 
 /**
- * The second version keeps less about people. The spam filter reads the marked messages themselves instead of a table
- * of words, and only its monthly numbers are stored.
+ * The second version keeps less about people, and remembers what it promised them. The spam filter reads the marked
+ * messages themselves instead of a table of words, and only its monthly numbers are stored.
  */
-function keepLess({ integer, tableEnd }: Dialect): readonly string[] {
+function keepLess({ identity, integer, tableEnd }: Dialect): readonly string[] {
   return [
     `CREATE TABLE spam_months (
       month ${integer} PRIMARY KEY,
@@ -217,5 +218,19 @@ function keepLess({ integer, tableEnd }: Dialect): readonly string[] {
     "DROP TABLE spam_tokens",
     // Finds the newest lessons without reading the other messages.
     "CREATE INDEX messages_taught ON messages (taught, id) WHERE taught IS NOT NULL",
+    // The announced time of the erasure instead of the time of the announcement, which was at most a week earlier.
+    "ALTER TABLE messages RENAME COLUMN announced_at TO announced_for",
+    `UPDATE messages SET announced_for = announced_for + ${7 * DAY_MS}`,
+    // Keyed hashes of the addresses that a message had before corrections, separated by spaces.
+    "ALTER TABLE messages ADD COLUMN former_addresses TEXT",
+    // Erasures and corrections that HOOK_URL has not heard of. An erased message has no row of its own.
+    `CREATE TABLE hook_events (
+      id ${identity},
+      type TEXT NOT NULL,
+      reference TEXT NOT NULL,
+      at ${integer} NOT NULL,
+      due_at ${integer} NOT NULL,
+      attempts ${integer} NOT NULL DEFAULT 0
+    )${tableEnd}`,
   ];
 }

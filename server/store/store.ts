@@ -24,8 +24,6 @@ interface ChannelRules {
     /** A shorter pause is no trouble. */
     pausedMs: number;
   } | null;
-  /** RETENTION erases no message whose delivery is still queued. */
-  holdsErasure: boolean;
   /** What exports call the time of its delivery. `null` for the mail, whose facts are those of the message. */
   deliveredAtName: string | null;
 }
@@ -42,7 +40,6 @@ export const CHANNEL_RULES = {
     queuedBy: "message",
     triedForMs: null,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
-    holdsErasure: true,
     deliveredAtName: null,
   },
   acknowledgement: {
@@ -53,7 +50,6 @@ export const CHANNEL_RULES = {
     // A later acknowledgement would confuse more than none.
     triedForMs: DAY_MS,
     trouble: null,
-    holdsErasure: false,
     deliveredAtName: "acknowledgedAt",
   },
   hook: {
@@ -64,7 +60,6 @@ export const CHANNEL_RULES = {
     triedForMs: null,
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
-    holdsErasure: false,
     deliveredAtName: "hookSentAt",
   },
   reply: {
@@ -74,7 +69,6 @@ export const CHANNEL_RULES = {
     queuedBy: "operator",
     triedForMs: null,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
-    holdsErasure: true,
     deliveredAtName: "repliedAt",
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;

@@ -76,8 +76,11 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       const readAll = () => Promise.all(tables.map((table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`)));
       const before = (await readAll()) as Record<string, unknown>[][];
       const store = await open({ migrations });
-      const same = before.map((rows) => rows.map(({ draft: _, ...row }) => expect.objectContaining(row)));
-      expect(await readAll()).toEqual(same);
+      // The second version moved drafts to their own table and renamed a column.
+      const kept = before.map((rows) =>
+        rows.map(({ draft: _, announced_at: __, ...row }) => expect.objectContaining(row)),
+      );
+      expect(await readAll()).toEqual(kept);
       expect(await exported(store)).toMatchObject(expected(release));
       const [{ reference } = {}] = await read("SELECT reference FROM messages WHERE id = 6");
       const { own } = await store.messages.readDrafts(String(reference));

@@ -108,7 +108,7 @@ export function retentionSuite(test: ContractTest): void {
       "an old backup was restored",
       async (node, place) => {
         await announce(node, later(89 * DAY_MS));
-        await place.sql("UPDATE messages SET announced_at = NULL");
+        await place.sql("UPDATE messages SET announced_for = NULL");
       },
     ],
   ])(
@@ -140,6 +140,21 @@ export function retentionSuite(test: ContractTest): void {
     expect(await announce(node, later(49 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
     expect(await node.archive.purge(later(56 * DAY_MS - 1))).toEqual([]);
     expect(await node.archive.purge(later(56 * DAY_MS))).toEqual([reference]);
+  });
+
+  test("erases on the announced date, or announces again, after RETENTION was shortened", async ({ node, place }) => {
+    const reference = await storeAs(node, "delivered");
+    await announce(node, later(23 * DAY_MS));
+    const strict = await place.open({ retention: { ...RETENTION, deliveredMs: 2 * DAY_MS } });
+    expect(await strict.archive.purge(later(24 * DAY_MS))).toEqual([]);
+    expect(await expiryOf(strict, reference)).toEqual(later(30 * DAY_MS));
+    expect(await announce(strict, later(24 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
+    expect(await expiryOf(strict, reference)).toEqual(later(25 * DAY_MS));
+    // A longer period needs a new announcement too.
+    const lenient = await place.open({ retention: { ...RETENTION, deliveredMs: 60 * DAY_MS } });
+    expect(await lenient.archive.purge(later(60 * DAY_MS))).toEqual([]);
+    expect(await strict.archive.purge(later(25 * DAY_MS - 1))).toEqual([]);
+    expect(await strict.archive.purge(later(25 * DAY_MS))).toEqual([reference]);
   });
 
   test("announces a message again if a clock that was ahead announced it", async ({ node }) => {
@@ -179,6 +194,19 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.archive.purge(later(999 * DAY_MS))).toEqual([]);
     await announce(node, later(999 * DAY_MS));
     expect(await node.archive.purge(later(1010 * DAY_MS))).toEqual([restricted]);
+  });
+
+  test("erases no message with a queued delivery on any channel, until its channel is turned off", async ({ node }) => {
+    const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
+    await finish(node, "delivered");
+    await announce(node, later(23 * DAY_MS));
+    expect(await expiryOf(node, reference)).toBeNull();
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
+    await node.queue.endUnused(["mail", "hook"], NOON);
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
+    await node.queue.endUnused(["mail"], NOON);
+    expect((await node.messages.find(reference))?.deliveries.hook).toMatchObject({ state: "failed", dueAt: null });
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([reference]);
   });
 
   test("keeps messages without a limit if RETENTION says so", async ({ place }) => {
