@@ -11,5 +11,8 @@ export const SEARCHED_COLUMNS = [...FIELD_NAMES.filter((field) => CONTACT_FIELDS
 /** The number of people that a search returns. */
 export const MAX_PEOPLE = 50;
 
+/** How long an operator can take back a reply. */
+export const REPLY_UNDO_MS = 10_000;
+
 /** An erasure is announced this long before, or half of the retention period before if that is shorter. */
 export const EXPIRY_NOTICE_MS = 7 * 86_400_000;

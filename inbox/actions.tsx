@@ -24,15 +24,45 @@ const SHOW_PROGRESS_MS = 300;
 /** Long enough to read. The list shows the result too. */
 const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
+/** A mark of more messages asks first. */
+const MARKED_UNASKED = 10;
 const DRAWN_MS = 100;
 
-/** `done` follows the number of messages, as in `3 messages marked as answered`. */
-export const ACTION_LABELS: Readonly<Record<Action, { label: string; running: string; done: string }>> = {
-  answer: { label: "Mark answered", running: "Marking as answered", done: "marked as answered" },
-  unanswer: { label: "Mark unanswered", running: "Marking as unanswered", done: "marked as unanswered" },
+interface ActionLabels {
+  label: string;
+  running: string;
+  /** Follows the number of messages, as in `3 messages marked as answered`. */
+  done: string;
+  /** Only for marks, which can be undone: asks about many messages. */
+  question?: (messages: string) => string;
+}
+
+export const ACTION_LABELS: Readonly<Record<Action, ActionLabels>> = {
+  answer: {
+    label: "Mark answered",
+    running: "Marking as answered",
+    done: "marked as answered",
+    question: (messages) => `Mark ${messages} as answered?`,
+  },
+  unanswer: {
+    label: "Mark unanswered",
+    running: "Marking as unanswered",
+    done: "marked as unanswered",
+    question: (messages) => `Mark ${messages} as unanswered?`,
+  },
   retry: { label: "Retry", running: "Retrying", done: "queued again" },
-  release: { label: "Release", running: "Releasing", done: "released" },
-  spam: { label: "Spam", running: "Marking as spam", done: "marked as spam" },
+  release: {
+    label: "Release",
+    running: "Releasing",
+    done: "released",
+    question: (messages) => `Release ${messages}?`,
+  },
+  spam: {
+    label: "Spam",
+    running: "Marking as spam",
+    done: "marked as spam",
+    question: (messages) => `Mark ${messages} as spam?`,
+  },
   resend: { label: "Resend", running: "Resending", done: "queued again" },
   delete: { label: "Delete", running: "Deleting", done: "deleted" },
 };
@@ -43,13 +73,15 @@ export interface Notice {
   text: string;
   details?: readonly string[];
   undo?: (() => void) | undefined;
+  /** How long a success is shown. */
+  shownMs?: number;
 }
 
 /** Undoes the action of the current notice. */
 let undo: (() => void) | undefined;
 export const undoLast = () => undo?.();
 
-export function notify({ tone, text, details = [], undo: undoThis }: Notice): void {
+export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHOW_SUCCESS_MS }: Notice): void {
   undo =
     undoThis &&
     (() => {
@@ -60,7 +92,7 @@ export function notify({ tone, text, details = [], undo: undoThis }: Notice): vo
     color: { success: "green", warning: "yellow", failure: "red" }[tone],
     role: tone === "failure" ? "alert" : "status",
     className: "notice",
-    autoClose: tone === "success" ? SHOW_SUCCESS_MS : false,
+    autoClose: tone === "success" ? shownMs : false,
     closeButtonProps: { "aria-label": "Dismiss" },
     title: text,
     message: (
@@ -99,14 +131,19 @@ export function ActionDialog() {
   return shown && <Dialog key={shown.title} {...shown} />;
 }
 
-function ask(title: string, text: string, confirm: string): Promise<boolean> {
+function ask(
+  title: string,
+  text: string,
+  confirm: string,
+  look: Pick<DialogProps, "color"> = { color: "red" },
+): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (isConfirmed: boolean) => {
       setDialog(null);
       resolve(isConfirmed);
     };
     const onConfirm = () => answer(true);
-    setDialog({ title, children: <p>{text}</p>, confirm, color: "red", onConfirm, onClose: () => answer(false) });
+    setDialog({ title, children: <p>{text}</p>, confirm, ...look, onConfirm, onClose: () => answer(false) });
   });
 }
 
@@ -164,19 +201,21 @@ async function showProgress(work: Work): Promise<void> {
 interface PerformOptions {
   /** Runs before the notice is shown, so that the page is up to date by then. */
   refresh?: (results: readonly ActionResult[]) => Promise<unknown>;
-  undo?: (() => void) | undefined;
+  /** Runs before the action is undone, for example to show the message again. */
+  onUndo?: () => Promise<unknown>;
 }
 
 /**
- * Asks for a confirmation if the action cannot be undone, then acts in batches. Resolves to false if the operator
+ * Asks for a confirmation if the action cannot be undone or marks many messages, then acts in batches. Resolves to false if the operator
  * cancels, or if the same action is not finished.
  */
 export async function perform(
   action: Action,
   targets: readonly { reference: string; version: string; name?: string }[],
-  { refresh = reloadAll, undo }: PerformOptions = {},
+  { refresh = reloadAll, onUndo }: PerformOptions = {},
 ): Promise<boolean> {
   const total = targets.length;
+  const step = ACTION_LABELS[action].question && crypto.randomUUID();
   // Asks immediately: later, another message could be on the screen behind the question.
   const confirmation = confirmationOf(action, total, targets[0]?.name);
   if (confirmation && !(await ask(...confirmation))) return false;
@@ -190,18 +229,33 @@ export async function perform(
       if (total > 1) report(ACTION_LABELS[action].running, text, (done / total) * 100);
       const batch = targets.slice(done, done + BATCH).map(({ reference, version }) => ({ reference, version }));
       // A running call is never aborted, because its outcome would be unknown.
-      const answer = await call.act.mutate({ action, targets: batch }).catch((error: unknown) => {
+      const answer = await call.act.mutate({ action, targets: batch, step }).catch((error: unknown) => {
         problem = error;
       });
       results.push(...(answer?.results ?? []));
     }
     await refresh(results);
+    const isDone = results.some(({ outcome }) => outcome === "done");
+    const undo = step && isDone ? () => undoStep(step, onUndo) : undefined;
     return { ...outcomeNotice(action, results, total, problem), undo };
   });
 }
 
-function confirmationOf(action: Action, count: number, name: string | undefined): [string, string, string] | null {
+function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
+  void attempt(`undo ${step}`, async (report) => {
+    report("Undoing", "One moment", null);
+    await onUndo?.();
+    const { done, skipped } = await call.undo.mutate({ step });
+    await reloadAll();
+    const details = skipped.length > 0 ? [`Skipped, because they changed in the meantime: ${listed(skipped)}.`] : [];
+    return { tone: details.length > 0 ? "warning" : "success", text: `Undone: ${plural(done, "message")}.`, details };
+  });
+}
+
+function confirmationOf(action: Action, count: number, name: string | undefined): Parameters<typeof ask> | null {
   const messages = plural(count, "message");
+  const { question, label } = ACTION_LABELS[action];
+  if (question && count > MARKED_UNASKED) return [question(messages), "You can undo this.", label, {}];
   if (action === "resend" && count > 1)
     return [`Resend ${messages}?`, "The team gets each message by email again.", `Resend ${messages}`];
   if (action !== "delete") return null;

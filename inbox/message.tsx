@@ -54,22 +54,31 @@ export function MessageScreen() {
  * The message's place in the list from which it was opened, and functions to leave the message. They do nothing if the
  * operator has left it already or is typing.
  */
-function usePlace(reference: string) {
+function usePlace(reference: string, tab?: ListView["tab"]) {
   const navigate = useNavigate();
   const view = route.useSearch();
   const { pathname } = useLocation();
-  const options = trpc.place.queryOptions({ reference, sort: view.sort, ...useFilter(view) });
+  const options = trpc.place.queryOptions({ reference, sort: view.sort, ...useFilter(view), ...(tab && { tab }) });
   const isStillHere = () => location.pathname === pathname && !isOccupied();
+  const show = async (reference: string | null) => {
+    if (reference !== null && isStillHere())
+      await navigate({ to: "/messages/$reference", params: { reference }, search: view });
+  };
+  const goToList = async () => {
+    if (isStillHere()) await navigate({ to: "/", search: view });
+  };
   return {
     options,
     view,
-    show: async (reference: string | null) => {
-      if (reference !== null && isStillHere())
-        await navigate({ to: "/messages/$reference", params: { reference }, search: view });
+    show,
+    goToList,
+    goToNext: async () => {
+      // The loaded place may be missing or outdated. It is used only if loading it again fails.
+      const place = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
+      await (place?.next ? show(place.next) : goToList());
     },
-    goToList: async () => {
-      if (isStillHere()) await navigate({ to: "/", search: view });
-    },
+    /** Shows the message again after the operator has left it. */
+    goBack: () => navigate({ to: "/messages/$reference", params: { reference }, search: view }),
   };
 }
 
@@ -116,6 +125,7 @@ function MessageNav({ reference }: { reference: string }) {
 }
 
 function Message({ message }: { message: MessageDetail }) {
+  const { goToNext, goBack } = usePlace(message.reference, "unanswered");
   const { state, isRestricted, answeredAt, expiresAt, deliveryMarks } = message;
   const { mail } = message.deliveries;
   const isHeld = state === "quarantined";
@@ -158,7 +168,7 @@ function Message({ message }: { message: MessageDetail }) {
               <VisitorText text={message.message} isMultiline />
             </p>
           </Card>
-          <ReplyCard message={message} />
+          <ReplyCard message={message} goToNext={goToNext} goBack={goBack} />
           {message.footprint && <FootprintCard estimate={message.footprint} />}
         </Stack>
         <Stack>
@@ -234,36 +244,20 @@ function SpamSigns({ message }: { message: MessageDetail }) {
 
 /** The most likely action, "Answered, next", and a menu with all other actions. */
 function MessageActions({ message }: { message: MessageDetail }) {
-  const navigate = useNavigate();
   const { reference, email, state, isRestricted, answeredAt, allowed } = message;
-  const { options, view, show, goToList } = usePlace(reference);
+  const { goToList, goToNext, goBack } = usePlace(reference);
   const isAnswered = answeredAt !== null;
-
-  const goToNext = async () => {
-    // The loaded place may be missing or outdated. It is used only if loading it again fails.
-    const place = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
-    await (place?.next ? show(place.next) : goToList());
-  };
-  const act = (action: Action, goOn?: () => Promise<void>, undo?: () => void) =>
+  const act = (action: Action, goOn?: () => Promise<void>) =>
     perform(action, [message], {
-      undo,
+      onUndo: goBack,
       async refresh([result]) {
         if (result?.outcome === "done") await goOn?.();
         await reloadAll();
       },
     });
-  const actAndGoOn = (action: Action, opposite: Action) =>
-    act(action, goToNext, () =>
-      attempt(`undo ${reference}`, async () => {
-        await navigate({ to: "/messages/$reference", params: { reference }, search: view });
-        const changed = await call.message.query({ reference });
-        void perform(opposite, [changed]);
-        return null;
-      }),
-    );
   const answerAndGoOn = () =>
-    isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : actAndGoOn("answer", "unanswer");
-  const markSpam = () => allowed.includes("spam") && actAndGoOn("spam", "release");
+    isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : act("answer", goToNext);
+  const markSpam = () => allowed.includes("spam") && act("spam", goToNext);
   const lift = () =>
     attempt(`lift ${email}`, async () => {
       const { version } = await call.person.query({ email });

@@ -2,11 +2,11 @@ import { Alert, Button, Group, Textarea, TextInput } from "@mantine/core";
 import { getHotkeyHandler, useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH } from "../contract/operator-limits.ts";
+import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
 import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
-import { notify, perform } from "./actions.tsx";
-import { describeFailure, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
+import { attempt, clearNotices, notify, perform } from "./actions.tsx";
+import { call, describeFailure, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
 import { formatSince, formatTime, VisitorText } from "./labels.tsx";
 import { Card, Facts, Failure, focusTitle, useNow } from "./parts.tsx";
 
@@ -44,11 +44,20 @@ export function retryLabel({ retries, deliveries }: MessageDetail): string {
   return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toLowerCase() + part.slice(1))).join(" and ");
 }
 
-export function ReplyCard({ message }: { message: MessageDetail }) {
+interface ReplyCardProps {
+  message: MessageDetail;
+  /** Shows the next unanswered message. */
+  goToNext: () => Promise<void>;
+  /** Shows this message again. */
+  goBack: () => Promise<void>;
+}
+
+export function ReplyCard({ message, ...ways }: ReplyCardProps) {
   const { history, allowed, replyRefusal, draft } = message;
   const { reply } = message.deliveries;
   /** The failed reply that the operator is rewriting. */
   const [failed, setFailed] = useState<Text | null>(null);
+  const [takenBack, setTakenBack] = useState(0);
   const rewrite = () => {
     const [subject = "", text = ""] = (history.findLast(({ kind }) => kind === "replied")?.detail ?? "").split(
       /\n\n(.*)/s,
@@ -61,7 +70,7 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
       {reply?.state === "queued" && (
         <Alert color="gray" title="Reply: waiting">
           {reply.error === null
-            ? "The website’s server sends it shortly. You can write another reply after that."
+            ? "The website’s server sends it within seconds. You can write another reply after that."
             : `${asSentence(reply.error)} Next attempt ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
         </Alert>
       )}
@@ -84,7 +93,15 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
         </Alert>
       )}
       {replyRefusal !== null && reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>}
-      <ReplyForm key={failed?.text} message={message} initial={failed ?? draft} onSent={() => setFailed(null)} />
+      <ReplyForm
+        // Shows a reply that was taken back.
+        key={`${failed?.text} ${takenBack}`}
+        message={message}
+        initial={failed ?? draft}
+        onSent={() => setFailed(null)}
+        onTakenBack={() => setTakenBack(takenBack + 1)}
+        {...ways}
+      />
     </Card>
   );
 }
@@ -115,14 +132,14 @@ function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & 
   );
 }
 
-interface ReplyFormProps {
-  message: MessageDetail;
+interface ReplyFormProps extends ReplyCardProps {
   initial: Text | null;
   onSent: () => void;
+  onTakenBack: () => void;
 }
 
 /** Stays while a reply waits, so that it keeps what the operator is writing. */
-function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
+function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: ReplyFormProps) {
   const { reference, version, email, replyRefusal } = message;
   const blank = { subject: replySubject(reference), text: "" };
   const [draft, setDraft] = useState({ subject: initial?.subject || blank.subject, text: initial?.text ?? "" });
@@ -130,14 +147,17 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
   /** One key per content, so that a second press or a repeated call does not send a second reply. */
   const sent = useRef({ content: "", key: "" });
   const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
+  /** Shows this draft at once when the operator returns to the message. */
+  const showDraft = (draft: Text) => {
+    const own = { author: null, savedAt: new Date(), ...draft };
+    queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: own });
+  };
   const saving = useMutation(trpc.saveDraft.mutationOptions({ scope: { id: "draft" } }));
   /** The text that the server has. */
   const [saved, setSaved] = useState(draft);
   const saveDraft = useDebouncedCallback(
     (draft: Text) => {
-      // Shows this draft at once when the operator returns to the message.
-      const own = { author: null, savedAt: new Date(), ...draft };
-      queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: own });
+      showDraft(draft);
       saving.mutate({ reference, ...draft }, { onSuccess: () => setSaved(draft) });
     },
     { delay: SAVE_PAUSE_MS, flushOnUnmount: true },
@@ -148,26 +168,40 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
     saveDraft({ ...draft, ...changes });
   };
 
-  const send = (event: { preventDefault(): void }) => {
+  const send = (event: { preventDefault(): void }, isNext = false) => {
     event.preventDefault();
     if (isPending || replyRefusal !== null || text.trim() === "" || subject.trim() === "") return;
     saveDraft.cancel();
+    clearNotices();
     const content = JSON.stringify([subject, text]);
     if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
+    const { key } = sent.current;
+    const undo = () =>
+      attempt(`take back ${key}`, async () => {
+        await call.takeBackReply.mutate({ reference, key });
+        showDraft({ subject, text });
+        await goBack();
+        await reloadAll();
+        onTakenBack();
+        return { tone: "success", text: "The reply was not sent. It is a draft again." };
+      });
     const onSuccess = async () => {
       sent.current = { content: "", key: "" };
       setDraft(blank);
       setSaved(blank);
       onSent();
-      await reloadAll();
       focusTitle();
-      notify({ tone: "success", text: "Reply queued." });
+      if (isNext) await goToNext();
+      await reloadAll();
+      notify({ tone: "success", text: "Reply sent.", undo, shownMs: REPLY_UNDO_MS });
     };
-    mutate({ reference, version, key: sent.current.key, subject, text }, { onSuccess, onError: reloadAll });
+    const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
+    mutate(reply, { onSuccess, onError: reloadAll });
   };
   const press = getHotkeyHandler([
     ["Escape", focusTitle],
     ["mod+Enter", send],
+    ["mod+shift+Enter", (event) => send(event, true)],
   ]);
   const isSaved = saved.subject === subject && saved.text === text;
   const draftState = saving.error
@@ -202,7 +236,9 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
         >
           Send reply
         </Button>
-        <span className="soft">Ctrl+Enter sends the reply.</span>
+        <Button aria-keyshortcuts="Control+Shift+Enter" onClick={(event) => send(event, true)}>
+          Send and next
+        </Button>
         <span className="soft" role="status" data-trouble={saving.error !== null}>
           {draftState}
         </span>

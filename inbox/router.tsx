@@ -5,6 +5,7 @@ import {
   type SearchMiddleware,
   stripSearchParams,
 } from "@tanstack/react-router";
+import { clearNotices } from "./actions.tsx";
 import { Shell } from "./app.tsx";
 import { ListScreen } from "./list.tsx";
 import { type ListView, NEWEST, parseListView } from "./list-view.ts";
@@ -64,6 +65,9 @@ export const router = createRouter({
     </>
   ),
 });
+
+// A notice is about the screen on which it appeared.
+router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && clearNotices());
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -34,6 +34,7 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   viewed: "Opened",
   answered: "Marked as answered",
   unanswered: "Marked as unanswered",
+  undone: "Undone",
   corrected: "Corrected",
   restricted: "Restricted: kept, but not used",
   unrestricted: "Restriction lifted",

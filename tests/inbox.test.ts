@@ -55,6 +55,7 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
       account: "tester",
       program: "npm run messages --",
       channels: CHANNELS,
+      steps: new Map(),
     },
     filesDir: await makePage(),
     port: await findFreePort(),

@@ -120,6 +120,7 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     ),
     dataDir,
     channels: channelsOf(config),
+    steps: new Map(),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };
 }

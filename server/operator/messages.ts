@@ -1,4 +1,5 @@
 import { contactFieldsOf } from "../../contract/contact-message.ts";
+import { REPLY_UNDO_MS } from "../../contract/operator-limits.ts";
 import { replySubject } from "../../contract/quote.ts";
 import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
@@ -18,6 +19,7 @@ import {
   rulesOf,
   type StoredMessage,
 } from "../store/store.ts";
+import type { Mark } from "../store/undo.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
@@ -163,15 +165,24 @@ export interface Target {
 export async function actOn(
   action: Action,
   targets: readonly Target[],
-  { store, dataDir }: { store: Store; dataDir: string },
+  { store, dataDir, steps }: { store: Store; dataDir: string; steps: UndoSteps },
+  step?: string,
 ) {
   const now = await store.status.time();
   const references = targets.map(({ reference }) => reference);
+  const before = step === undefined ? [] : await store.messages.list({ references });
   const versions = targets.flatMap(({ version }) => version ?? []);
   const selection = { references, versions: versions.length > 0 ? versions : undefined };
   const done = new Set(await store.messages.act(action, selection, now));
   const files = action === "delete" ? await removeFiles(dataDir, done) : 0;
   const messages = new Map((await store.messages.list({ references })).map((message) => [message.reference, message]));
+  if (step !== undefined) {
+    const marks = before.flatMap((message) => {
+      const after = done.has(message.reference) && messages.get(message.reference);
+      return after ? { before: message, after } : [];
+    });
+    remember(steps, step, marks);
+  }
   const results = targets.map(({ reference: given, version }) => {
     const reference = normaliseReference(given);
     const message = messages.get(reference);
@@ -186,17 +197,46 @@ export async function actOn(
   return { results, files };
 }
 
-/** Queues the reply, or rejects with the reason. */
+/** The marks that can be undone, by the id of their step. A step is one action on any number of messages. */
+export type UndoSteps = Map<string, Mark[]>;
+
+const KEPT_STEPS = 20;
+
+function remember(steps: UndoSteps, step: string, marks: readonly Mark[]): void {
+  steps.set(step, [...(steps.get(step) ?? []), ...marks]);
+  const [oldest] = steps.keys();
+  if (steps.size > KEPT_STEPS && oldest !== undefined) steps.delete(oldest);
+}
+
+/** Takes back all marks of a step; `skipped` are the messages that were marked again since. */
+export async function undoStep(step: string, { store, steps }: { store: Store; steps: UndoSteps }) {
+  const marks = steps.get(step) ?? [];
+  steps.delete(step);
+  const done = new Set<string>();
+  const now = await store.status.time();
+  for (let first = 0; first < marks.length; first += UNDONE_AT_ONCE) {
+    const some = marks.slice(first, first + UNDONE_AT_ONCE);
+    for (const reference of await store.messages.undo(some, now)) done.add(reference);
+  }
+  const skipped = marks.flatMap(({ before: { reference } }) => (done.has(reference) ? [] : reference));
+  return { done: done.size, skipped };
+}
+
+const UNDONE_AT_ONCE = 200;
+
+/** Queues the reply, or rejects with the reason. If it `isUndoable`, it is sent ten seconds later. */
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
+  { isUndoable, isAnswer }: { isUndoable: boolean; isAnswer: boolean },
   store: Store,
 ): Promise<void> {
   const now = await store.status.time();
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
-  if (await store.messages.reply(reference, whole, now, version)) return;
+  const options = { version, undoMs: isUndoable ? REPLY_UNDO_MS : 0, isAnswer };
+  if (await store.messages.reply(reference, whole, now, options)) return;
   const problem = actionProblem("reply", (await store.messages.find(reference)) ?? message, now);
   if (problem !== null) throw new OperatorError({ problem });
   const changed = `${message.reference} was changed in the meantime`;

@@ -19,7 +19,8 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
   for (const footprint of footprints) {
     await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
   }
-  const desk = { store, dataDir, program: "", channels: [], databaseKind: "SQLite" as const, account: null };
+  const own = { store, dataDir, account: null, steps: new Map() };
+  const desk = { ...own, program: "", channels: [], databaseKind: "SQLite" as const };
   const call = (parts = {}) => createCaller({ ...desk, ...parts });
   const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">) =>
     call().correct({ email: EMAIL, ...change });

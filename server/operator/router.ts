@@ -20,7 +20,7 @@ import type { Store } from "../store/open-store.ts";
 import { allowedActions } from "../store/rules.ts";
 import { ACTIONS, CHANNELS, type Channel, StoreLost, StoreUnavailable } from "../store/store.ts";
 import { readErasures } from "./erasures.ts";
-import { actOn, eachPage, NoMessage, readDetail, replyTo, viewOf } from "./messages.ts";
+import { actOn, eachPage, NoMessage, readDetail, replyTo, type UndoSteps, undoStep, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
 import { readOverview } from "./statistics.ts";
@@ -39,6 +39,8 @@ export interface Desk {
   databaseKind: "SQLite" | "PostgreSQL";
   /** The operator, as the store knows them. */
   account: string | null;
+  /** What the operator can undo. */
+  steps: UndoSteps;
 }
 
 const t = initTRPC.context<Desk>().create({
@@ -145,8 +147,17 @@ export const router = t.router({
     }),
 
   act: operation
-    .input(z.object({ action: z.enum(ACTIONS), targets: z.array(TARGET).min(1).max(MAX_TARGETS) }))
-    .mutation(({ input: { action, targets }, ctx }) => actOn(action, targets, ctx)),
+    .input(
+      z.object({
+        action: z.enum(ACTIONS),
+        targets: z.array(TARGET).min(1).max(MAX_TARGETS),
+        /** Calls with the same step are undone together. */
+        step: z.uuid().optional(),
+      }),
+    )
+    .mutation(({ input: { action, targets, step }, ctx }) => actOn(action, targets, ctx, step)),
+
+  undo: operation.input(z.object({ step: z.uuid() })).mutation(({ input: { step }, ctx }) => undoStep(step, ctx)),
 
   /** Applies the action to all messages that allow it; returns their number. */
   actOnAll: operation
@@ -180,11 +191,22 @@ export const router = t.router({
         key: z.uuid().default(() => randomUUID()),
         subject: written(MAX_SUBJECT_LENGTH).optional(),
         text: written(MAX_REPLY_LENGTH),
+        isUndoable: z.boolean().default(false),
+        /** Marks the message as answered at once. */
+        isAnswer: z.boolean().default(false),
       }),
     )
-    .mutation(({ input: { key, subject, text, ...target }, ctx: { store } }) =>
-      replyTo(target, { key, subject, text }, store),
+    .mutation(({ input: { key, subject, text, isUndoable, isAnswer, ...target }, ctx: { store } }) =>
+      replyTo(target, { key, subject, text }, { isUndoable, isAnswer }, store),
     ),
+
+  /** Makes a reply that has not been sent a draft again. */
+  takeBackReply: operation
+    .input(REFERENCE.extend({ key: z.uuid() }))
+    .mutation(async ({ input: { reference, key }, ctx: { store } }) => {
+      const isTakenBack = await store.messages.takeBackReply(reference, key, await store.status.time());
+      if (!isTakenBack) throw new OperatorError({ problem: "The reply has been sent already" });
+    }),
 
   /** Saves this operator's draft; an empty text removes it. */
   saveDraft: operation

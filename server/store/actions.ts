@@ -1,8 +1,10 @@
 import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
 import { type Query, readColumn, type Value } from "./database.ts";
+import { readDrafts, removeDraft, saveDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
 import type { Action, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
+import { type Replaced, takeBackReply, undo } from "./undo.ts";
 
 // What operators do with messages.
 
@@ -200,86 +202,53 @@ function addNote(core: Core, reference: string, text: string, now: Date): Promis
   });
 }
 
+interface ReplyOptions {
+  /** If given, a message with another version gets no reply. */
+  version?: string | undefined;
+  /** How long the reply can be taken back. */
+  undoMs?: number;
+  /** Also marks the message as answered now, not when the reply is delivered. */
+  isAnswer?: boolean;
+}
+
 /**
  * Queues the reply and removes the operator's draft. Returns false if the message does not allow a reply or has changed since. For
  * a repeated reply, returns true and does not send it again.
  */
-function reply(core: Core, reference: string, reply: Reply, now: Date, version?: string): Promise<boolean> {
+function reply(
+  core: Core,
+  reference: string,
+  reply: Reply,
+  now: Date,
+  { version, undoMs = 0, isAnswer = false }: ReplyOptions = {},
+): Promise<boolean> {
   return core.transaction(async (query) => {
     const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
     if (!message) return false;
-    const [last] = await query<{ payload: string }>(
-      "SELECT payload FROM deliveries WHERE message_id = $1 AND channel = 'reply'",
+    const [last] = await query<NonNullable<Replaced["delivery"]>>(
+      `SELECT state, changed_at AS "changedAtMs", attempts, error, payload FROM deliveries
+       WHERE message_id = $1 AND channel = 'reply'`,
       [message.id],
     );
     if (last && JSON.parse(last.payload).key === reply.key) return true;
     const isOld = (version ?? message.version) !== message.version;
     if (isOld || actionProblem("reply", message, now) !== null) return false;
+    const { taught, answeredAt } = message;
+    const replaced: Replaced = { taught, answeredAtMs: answeredAt?.getTime() ?? null, delivery: last ?? null };
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
-       VALUES ($1, 'reply', 'queued', $2, $2, $3) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
+       VALUES ($1, 'reply', 'queued', $2, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
          changed_at = excluded.changed_at, due_at = excluded.due_at, payload = excluded.payload, attempts = 0,
          interruptions = 0, error = NULL, lease_token = NULL, leased_until = NULL`,
-      [message.id, now, JSON.stringify(reply)],
+      [message.id, now, new Date(now.getTime() + undoMs), JSON.stringify(undoMs > 0 ? { ...reply, replaced } : reply)],
     );
     const detail = `${reply.subject}\n\n${reply.text}`;
     await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
     await removeDraft(core, query, message.id);
-    await core.spam.teach(query, [message.id], "good");
+    if (isAnswer && answeredAt === null) await apply(core, query, "answer", [message], now, false);
+    else await core.spam.teach(query, [message.id], "good");
     return true;
   }, ANNOUNCED);
 }
 
-/** An operator's unfinished reply. */
-export interface Draft {
-  author: string | null;
-  savedAt: Date;
-  subject: string;
-  text: string;
-}
-
-/** Drafts of unknown authors: of commands without an account, and of version 1.0.0, which had one draft per message. */
-const NOBODY = "";
-
-/** Saves the operator's draft; an empty text removes it. Returns false if there is no such message. */
-function saveDraft(
-  core: Core,
-  reference: string,
-  { subject, text }: Pick<Draft, "subject" | "text">,
-  now: Date,
-): Promise<boolean> {
-  return core.transaction(async (query) => {
-    const sql = "SELECT id FROM messages WHERE reference = $1";
-    const [id] = await readColumn<number>(query, sql, [normaliseReference(reference)]);
-    if (id === undefined) return false;
-    await removeDraft(core, query, id);
-    if (text.trim() === "") return true;
-    const values = [id, core.account ?? NOBODY, now, subject, text];
-    await query("INSERT INTO drafts (message_id, author, saved_at, subject, text) VALUES ($1, $2, $3, $4, $5)", values);
-    return true;
-  });
-}
-
-async function removeDraft({ account }: Core, query: Query, messageId: number): Promise<void> {
-  await query("DELETE FROM drafts WHERE message_id = $1 AND author IN ($2, $3)", [
-    messageId,
-    account ?? NOBODY,
-    NOBODY,
-  ]);
-}
-
-/** The drafts of all operators, newest first. An operator without a draft gets the one of an unknown author as theirs. */
-async function readDrafts(
-  { query, account }: Core,
-  reference: string,
-): Promise<{ own: Draft | null; others: Draft[] }> {
-  const drafts = await query<Draft>(
-    `SELECT author, saved_at, subject, text FROM drafts
-     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY saved_at DESC`,
-    [normaliseReference(reference)],
-  );
-  const own = [account, NOBODY].map((name) => drafts.find(({ author }) => author === name)).find(Boolean) ?? null;
-  return { own, others: drafts.filter(({ author }) => author !== NOBODY && author !== account) };
-}
-
-export const actions = { act, markSeen, addNote, reply, saveDraft, readDrafts };
+export const actions = { act, markSeen, addNote, reply, saveDraft, readDrafts, undo, takeBackReply };

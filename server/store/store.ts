@@ -116,7 +116,7 @@ export type SkipReason = "too-late" | "own-address" | "not-a-person" | "address-
  * follows; `failed`: the last attempt failed; `paused`: the receiver accepted nothing at all, so this attempt did not
  * count (the `detail` of these three is the error); `skipped` (`detail` is a SkipReason); `retried`, `released` and
  * `resent`: an operator queued it again. `marked-as-spam`: an operator marked it (`detail` is the earlier
- * QuarantineReason, if any). `viewed`: an operator opened it in quarantine. `noted`: an operator wrote a note (`detail`
+ * QuarantineReason, if any). `viewed`: an operator opened it in quarantine. `undone`: an operator took back the mark before it. `noted`: an operator wrote a note (`detail`
  * is the note).
  */
 export type EventKind =
@@ -134,6 +134,7 @@ export type EventKind =
   | "viewed"
   | "answered"
   | "unanswered"
+  | "undone"
   | "corrected"
   | "restricted"
   | "unrestricted"

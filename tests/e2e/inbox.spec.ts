@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
+import { REPLY_UNDO_MS } from "../../contract/operator-limits.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { exportMessages } from "../../server/operator/export.ts";
 import type { Store } from "../../server/store/open-store.ts";
@@ -627,6 +628,8 @@ test("acts on all messages that matched when selected, and can be cancelled", as
   };
   await selectAll();
   await button(page, "Mark answered").click();
+  await expect(dialogOf(page)).toContainText("Mark 102 messages as answered?");
+  await button(dialogOf(page), "Mark answered").click();
   await expect(dialogOf(page).getByRole("progressbar")).toBeVisible();
   await expect.poll(() => calls).toBe(2);
   await button(dialogOf(page), "Cancel").click();
@@ -637,9 +640,10 @@ test("acts on all messages that matched when selected, and can be cancelled", as
   expect(answered).toBeLessThan(102);
   await expect(notice(page)).toContainText(`${answered} messages marked as answered.`);
 
-  await selectAll();
-  await button(page, `Mark answered ${102 - answered}`).click();
-  await expect(notice(page)).toContainText(`${102 - answered} messages marked as answered.`);
+  // All batches are one step.
+  await page.keyboard.press("z");
+  await expect(notice(page)).toContainText(`Undone: ${answered} messages.`);
+  expect(await inbox.store.messages.countTabs({})).toMatchObject({ answered: 0 });
   await selectAll();
   const late = await put(inbox.store, "held", { name: "Late" });
   await expect(tab(page, "All")).toContainText("103");
@@ -776,7 +780,7 @@ test("buttons and keys lead from message to message, and undo the last mark", as
   for (const takeBack of [() => page.keyboard.press("z"), () => button(page, "Undo").click()]) {
     await expect(button(page, "Undo")).toBeVisible();
     await takeBack();
-    await expect(notice(page)).toContainText("1 message marked as unanswered.");
+    await expect(notice(page)).toContainText("Undone: 1 message.");
     await expect(title(page)).toHaveText("Third");
     expect(await inbox.store.messages.find(third)).toMatchObject({ answeredAt: null });
     await expect(page.getByText("2 of 3")).toBeVisible();
@@ -888,7 +892,10 @@ test("every screen shows whether the website runs, and the list shows what expir
   await expect(page.getByText("The inbox answers slowly.")).toBeVisible();
 });
 
-test("messages are answered one after another by keyboard alone", async ({ page, inbox }) => {
+test("messages are answered one after another by keyboard alone, and a reply can be taken back", async ({
+  page,
+  inbox,
+}) => {
   const names = ["First", "Second"];
   for (const [index, name] of names.entries()) await put(inbox.store, "delivered", { name }, minutesAgo(index + 1));
   await inbox.open("/?tab=unanswered");
@@ -899,13 +906,25 @@ test("messages are answered one after another by keyboard alone", async ({ page,
     await page.keyboard.press("r");
     await expect(page.getByLabel("Text")).toBeFocused();
     await page.keyboard.type(`Dear ${name}`);
-    await page.keyboard.press("Control+Enter");
-    await expect(page.getByText("Reply: waiting")).toBeVisible();
-    await expect(title(page)).toBeFocused();
-    await page.keyboard.press("j");
+    for (const key of ["Control+Enter", "Control+Shift+Enter"]) {
+      await page.keyboard.press(key);
+      await expect(notice(page)).toContainText("Reply sent.");
+      expect(await inbox.store.queue.claim("reply", 9, MINUTE_MS, new Date())).toEqual([]);
+      await page.keyboard.press("z");
+      await expect(notice(page)).toContainText("The reply was not sent. It is a draft again.");
+      await expect(title(page)).toHaveText(name);
+      await expect(page.getByLabel("Text")).toHaveValue(`Dear ${name}`);
+      expect(await inbox.store.messages.list({})).toMatchObject(
+        names.map((other) => ({ answeredAt: other === name || name === "First" ? null : expect.any(Date) })),
+      );
+      await page.getByLabel("Text").focus();
+    }
+    await page.keyboard.press("Control+Shift+Enter");
   }
+  await expect(page.getByText("Everything is answered")).toBeVisible();
+  const sentAt = new Date(Date.now() + REPLY_UNDO_MS);
   for (const { name, reference } of await inbox.store.messages.list({})) {
-    const { payload } = await claimOne(inbox.store, new Date(), "reply");
+    const { payload } = await claimOne(inbox.store, sentAt, "reply");
     expect(JSON.parse(payload ?? "")).toMatchObject({ subject: expect.stringMatching(/^Re: Your message \(BC-/) });
     expect((await inbox.store.messages.notes([reference])).get(reference)).toMatchObject([
       { text: `Re: Your message (${reference})\n\nDear ${name}`, author: "operator" },
@@ -961,7 +980,7 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   ]);
 
   const settle = async (outcome: Outcome) => {
-    const claim = await claimOne(inbox.store, new Date(), "reply");
+    const claim = await claimOne(inbox.store, new Date(Date.now() + REPLY_UNDO_MS), "reply");
     await inbox.store.queue.settle(claim, outcome, new Date());
     return JSON.parse(claim.payload ?? "");
   };
@@ -1015,14 +1034,17 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await expect(notice(page)).toContainText("1 message marked as spam.");
   await page.keyboard.press("z");
   await expect(title(page)).toHaveText("First");
-  await expect(notice(page)).toContainText("1 message released.");
-  expect(await store.messages.find(first)).toMatchObject({ state: "queued", taught: "good" });
+  await expect(notice(page)).toContainText("Undone: 1 message.");
+  expect(await store.messages.find(first)).toMatchObject({ state: "queued", taught: null });
   // In the list: marks the focused row, then the selection.
   await page.keyboard.press("u");
   await expect(row(page, first)).not.toContainText("Marked as spam");
   await page.locator(`#message-${first}`).focus();
   await page.keyboard.press("!");
   await expect(row(page, first)).toContainText("Marked as spam");
+  await page.keyboard.press("z");
+  await expect(row(page, first)).not.toContainText("Marked as spam");
+  await page.locator(`#message-${first}`).focus();
   await press(page, "j", "x", "j", "x");
   await expect(page.getByText("2 messages selected")).toBeAttached();
   await page.keyboard.press("!");

@@ -244,6 +244,63 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.messages.saveDraft("BC-NONE-00", SECOND, NOON)).toBe(false);
   });
 
+  test("undoes marks of messages in any state, with what they taught, unless they were marked again", async ({
+    node,
+    other,
+  }) => {
+    const held = await store(node, trapped());
+    const [failed, delivered, queued] = [await store(node), await store(node), await store(node)];
+    await finish(node, "failed");
+    await finish(node, "delivered");
+    await node.messages.act("release", { references: [held] }, later(1));
+    await node.messages.act("spam", { references: [held] }, later(2));
+    const references = [held, failed, delivered, queued];
+    const read = () => Promise.all(references.map((reference) => get(node, reference)));
+    for (const action of ["spam", "release", "answer", "unanswer"] as const) {
+      const before = await read();
+      const done = await node.messages.act(action, { references }, later(9));
+      const after = await read();
+      const marks = before.flatMap((message, index) =>
+        done.includes(message.reference) ? { before: message, after: after[index] ?? message } : [],
+      );
+      expect(await node.messages.undo(marks, later(10))).toHaveLength(marks.length);
+      expect(await read()).toEqual(before);
+      expect(await node.messages.undo(marks.slice(0, 1), later(11))).toEqual([]);
+      await node.messages.act(action, { references }, later(12));
+    }
+    const [before = await get(node, queued)] = (await read()).slice(-1);
+    await node.messages.act("answer", { references: [queued] }, later(13));
+    const after = await get(node, queued);
+    await other.messages.act("unanswer", { references: [queued] }, later(14));
+    expect(await node.messages.undo([{ before, after }], later(15))).toEqual([]);
+    expect((await node.messages.history(queued)).filter(({ kind }) => kind === "undone")).not.toEqual([]);
+  });
+
+  test("takes back a reply that nobody sends yet, and leaves no trace of it", async ({ node }) => {
+    const reference = await store(node);
+    await finish(node, "delivered");
+    const undoable = { undoMs: 10_000, isAnswer: true };
+    const read = async () => [await get(node, reference), await node.messages.history(reference)];
+    const before = await read();
+    for (const state of ["none", "failed"] as const) {
+      const last = await read();
+      expect(await node.messages.reply(reference, SECOND, later(1), undoable)).toBe(true);
+      expect((await get(node, reference)).answeredAt).toEqual(later(1));
+      expect(await node.queue.claim("reply", 9, MINUTE_MS, later(9999))).toEqual([]);
+      expect(await node.messages.takeBackReply(reference, REPLY.key, later(2))).toBe(false);
+      expect(await node.messages.takeBackReply(reference, SECOND.key, later(2))).toBe(true);
+      expect(await read()).toEqual(last);
+      expect((await node.messages.readDrafts(reference)).own).toMatchObject({ text: SECOND.text });
+      if (state === "failed") break;
+      expect(await read()).toEqual(before);
+      await node.messages.reply(reference, REPLY, NOON);
+      await node.queue.settle(await claimOne(node, NOON, "reply"), { kind: "failed", error: "550" }, NOON);
+    }
+    await node.messages.reply(reference, SECOND, later(3), undoable);
+    await claimOne(node, later(10_003), "reply");
+    expect(await node.messages.takeBackReply(reference, SECOND.key, later(10_004))).toBe(false);
+  });
+
   test("queues a reply once, and marks the message as answered when it is delivered", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");
@@ -286,9 +343,9 @@ export function changesSuite(test: ContractTest): void {
     for (const reference of [restricted, quarantined, "BC-NONE-00"]) {
       expect(await node.messages.reply(reference, REPLY, NOON)).toBe(false);
     }
-    expect(await node.messages.reply(changed, REPLY, NOON, version)).toBe(false);
+    expect(await node.messages.reply(changed, REPLY, NOON, { version })).toBe(false);
     expect(await node.queue.countChannel("reply")).toMatchObject({ queued: 0 });
-    expect(await node.messages.reply(changed, REPLY, NOON, (await get(node, changed)).version)).toBe(true);
+    expect(await node.messages.reply(changed, REPLY, NOON, { version: (await get(node, changed)).version })).toBe(true);
   });
 
   test("keeps a message while the reply to it waits", async ({ node }) => {

@@ -74,6 +74,7 @@ async function start() {
       dataDir,
       program: "messages",
       channels: CHANNELS,
+      steps: new Map(),
       databaseKind: "SQLite",
       account: "operator",
     };

@@ -1,0 +1,96 @@
+import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
+import { writeDraft } from "./drafts.ts";
+import { normaliseReference } from "./reference.ts";
+import type { Channel, Delivery, Lesson, StoredMessage } from "./store.ts";
+
+// How operators take back marks and replies.
+
+/** A message before and after an operator marked it. */
+export interface Mark {
+  before: StoredMessage;
+  after: StoredMessage;
+}
+
+const isSameMark = (one: StoredMessage, other: StoredMessage) =>
+  one.answeredAt?.getTime() === other.answeredAt?.getTime() &&
+  one.quarantineReason === other.quarantineReason &&
+  one.taught === other.taught &&
+  one.isRestricted === other.isRestricted;
+
+/**
+ * Takes back marks, with what they taught the spam filter. Leaves out messages that were marked again since. Returns the
+ * references of the others.
+ */
+export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<string[]> {
+  const { transaction, dialect } = core;
+  return transaction(
+    async (query) => {
+      const ids = idsOf(marks.map(({ before }) => before));
+      const found = await readLocked(core, query, dialect.isIn("id", "$1", "BIGINT"), [ids]);
+      const undone = found.flatMap((current) => {
+        const mark = marks.find(({ after }) => after.id === current.id && isSameMark(after, current));
+        return mark ? { current, before: mark.before } : [];
+      });
+      for (const { current, before } of undone) {
+        const values = [current.id, before.answeredAt, before.quarantineReason];
+        await query("UPDATE messages SET answered_at = $2, quarantine_reason = $3 WHERE id = $1", values);
+        for (const [channel, delivery] of Object.entries(before.deliveries) as [Channel, Delivery][]) {
+          const isHeld = current.deliveries[channel]?.state === "quarantined";
+          if (isHeld === (delivery.state === "quarantined")) continue;
+          const { state, changedAt, dueAt, attempts, error } = delivery;
+          await query(
+            `UPDATE deliveries SET state = $3, changed_at = $4, reported_at = $4, due_at = $5, attempts = $6, error = $7,
+               lease_token = NULL, leased_until = NULL WHERE message_id = $1 AND channel = $2`,
+            [current.id, channel, state, changedAt, dueAt, attempts, error],
+          );
+        }
+        await core.spam.teach(query, [current.id], before.taught);
+      }
+      await addEvents(core, query, idsOf(undone.map(({ current }) => current)), { kind: "undone", at: now });
+      return undone.map(({ current }) => current.reference);
+    },
+    { isAnnounced: true },
+  );
+}
+
+/** What a reply replaced, kept with it while it can be taken back. */
+export interface Replaced {
+  taught: Lesson | null;
+  answeredAtMs: number | null;
+  /** The delivery of the reply before it. */
+  delivery: { state: string; changedAtMs: number; attempts: number; error: string | null; payload: string } | null;
+}
+
+/** Takes back a reply that is not being sent yet, and makes it a draft again. Returns false if it is too late. */
+export function takeBackReply(core: Core, reference: string, key: string, now: Date): Promise<boolean> {
+  return core.transaction(async (query) => {
+    const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+    const [waiting] = await query<{ payload: string }>(
+      `SELECT payload FROM deliveries WHERE message_id = $1 AND channel = 'reply' AND state = 'queued' AND attempts = 0
+         AND lease_token IS NULL`,
+      [message?.id ?? null],
+    );
+    const { key: itsKey, subject, text, replaced } = JSON.parse(waiting?.payload ?? "{}");
+    if (!message || itsKey !== key || !replaced) return false;
+    const { taught, answeredAtMs, delivery }: Replaced = replaced;
+    await query("DELETE FROM deliveries WHERE message_id = $1 AND channel = 'reply'", [message.id]);
+    if (delivery) {
+      const { state, changedAtMs, attempts, error, payload } = delivery;
+      await query(
+        `INSERT INTO deliveries (message_id, channel, state, changed_at, reported_at, attempts, error, payload)
+         VALUES ($1, 'reply', $2, $3, $3, $4, $5, $6)`,
+        [message.id, state, changedAtMs, attempts, error, payload],
+      );
+    }
+    await query("UPDATE messages SET answered_at = $2 WHERE id = $1", [message.id, answeredAtMs]);
+    await core.spam.teach(query, [message.id], taught);
+    // Nobody got the reply, so the history does not mention it.
+    await query(
+      `DELETE FROM events WHERE message_id = $1 AND id >=
+         (SELECT max(id) FROM events WHERE message_id = $1 AND kind = 'replied') AND kind IN ('replied', 'answered')`,
+      [message.id],
+    );
+    await writeDraft(core, query, message.id, { subject, text }, now);
+    return true;
+  });
+}
