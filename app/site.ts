@@ -105,7 +105,7 @@ If you did not write to us, your address was entered in our contact form by mist
 This email was sent automatically.`,
   },
 
-  /** e.g. `{ amount: 25, currency: "EUR" }`: an estimate then says what it would cost. `null` says nothing. */
+  /** e.g. `{ amount: 25, currency: "EUR", includes: "VAT" }`: says what credits for an estimate cost. `null` says nothing. */
   pricePerTonne: null,
   /** e.g. "two working days": shown to the sender of a message. `null` shows nothing. */
   answerWithin: null,

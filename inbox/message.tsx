@@ -2,6 +2,7 @@ import { Alert, Badge, Button, Group, Menu, Stack, Table, Text, Textarea } from 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef } from "react";
+import { site } from "../app/site.ts";
 import { CONTACT_FIELDS, type ContactField, FIELD_NAMES } from "../contract/contact-message.ts";
 import { categoriesOf } from "../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
@@ -376,7 +377,7 @@ function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["foot
       <p>{asSentence(formatTotal(estimate.totalKg))}</p>
       <Bars data={categoriesOf(estimate).map(({ category, kg }) => [category, kg])} format={formatMass} />
       <Table data={{ caption: "Amounts entered, per year", body: entered }} />
-      {estimateNotes(estimate).map((note) => (
+      {estimateNotes(estimate, site.pricePerTonne).map((note) => (
         <p key={note} className="soft">
           {note}
         </p>

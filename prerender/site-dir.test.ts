@@ -105,10 +105,17 @@ const NO_PRICE = '"pricePerTonne" is not valid; e.g. { amount: 25, currency: "EU
 test.each<[settings: Record<string, unknown>, ...problems: unknown[]]>([
   [{ ...site }],
   [{ pricePerTonne: PRICE, answerWithin: "two working days" }],
+  [{ pricePerTonne: { ...PRICE, includes: "VAT" } }],
   [{ pricePerTonne: null, answerWithin: null }],
-  ...[25, "25 EUR", {}, { ...PRICE, amount: 0 }, { ...PRICE, amount: "25" }, { ...PRICE, currency: " " }].map(
-    (pricePerTonne): [Record<string, unknown>, string] => [{ pricePerTonne }, NO_PRICE],
-  ),
+  ...[
+    25,
+    "25 EUR",
+    {},
+    { ...PRICE, amount: 0 },
+    { ...PRICE, amount: "25" },
+    { ...PRICE, currency: " " },
+    { ...PRICE, includes: "" },
+  ].map((pricePerTonne): [Record<string, unknown>, string] => [{ pricePerTonne }, NO_PRICE]),
   [{ answerWithin: "" }, '"answerWithin" is not valid; e.g. "two working days", or null for none.'],
   [
     { heroFilm: [], brnad: "x", menu: "none" },

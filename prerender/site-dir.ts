@@ -110,8 +110,9 @@ export const site = completeSettings(own);
 const OPTIONAL = {
   pricePerTonne: {
     isValid: (value: unknown) => {
-      const { amount, currency } = Object(value) as Record<string, unknown>;
-      return Number.isFinite(amount) && Number(amount) > 0 && typeof currency === "string" && currency.trim() !== "";
+      const { amount, currency, includes = "VAT" } = Object(value) as Record<string, unknown>;
+      const isWritten = (text: unknown) => typeof text === "string" && text.trim() !== "";
+      return Number.isFinite(amount) && Number(amount) > 0 && isWritten(currency) && isWritten(includes);
     },
     example: '{ amount: 25, currency: "EUR" }',
   },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ContactMessage } from "../contract/contact-message.ts";
+import { estimateNotes } from "../contract/footprint/words.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { widthOf } from "../server/cli/output.ts";
 import type { Submission } from "../server/store/intake.ts";
@@ -160,9 +161,7 @@ describe("on SQLite", () => {
         "Footprint estimate: about 2.2 t CO₂e a year",
         "  Car    10,000 km, petrol  2.1 t",
         "  Hotel  2 nights           79 kg",
-        "  Averages (not country figures) were used for: Hotel.",
-        `  Computed with: ${footprint.factorSet}.`,
-        "  An estimate, not a certificate.",
+        ...estimateNotes(footprint, null).map((note) => `  ${note}`),
         "",
         "Words\nFootprint \\u{202e}estimate: none",
         "",

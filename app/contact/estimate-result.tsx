@@ -1,20 +1,19 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
 import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
-import { reportHtml } from "../../contract/footprint/report.ts";
+import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
 import {
   adviceFor,
   averagesText,
+  CREDITS_NOTE,
   describeWhom,
   eachText,
   explainLines,
   formatCost,
-  LOCATION_BASED,
   type Price,
   ROUNDED,
   rangeCover,
   rangeText,
-  sourcesOf,
 } from "../../contract/footprint/words.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
 import { capitalised, type Result } from "./footprint-part.tsx";
@@ -105,8 +104,9 @@ function Details(shown: ShownEstimate) {
         </p>
       )}
       {price && estimate.totalKg > 0 && (
-        <p className="footprint-cost" data-fact="cost">
-          {formatCost(estimate.totalKg, price)}
+        <p className="footprint-cost">
+          Credits for <span data-fact="mass">{formatMass(estimate.totalKg)}</span> cost{" "}
+          <b data-fact="cost">{formatCost(estimate.totalKg, price)}</b>. {CREDITS_NOTE}
         </p>
       )}
       <PlaceNote {...shown} />
@@ -170,16 +170,9 @@ function Sources({ country, countryName, electricity, estimate }: ShownEstimate)
             <span>{`kg CO₂e per ${line.unit}, ${line.where}.`}</span>
           </li>
         ))}
-        {sourcesOf(lines).map(({ source, link, counted }) => (
-          <li key={source}>
-            <a href={link}>{source}</a>. <span>{`Counted: ${counted}.`}</span>
-          </li>
-        ))}
       </ul>
-      <p>
-        {lines.some(({ isFromGrid }) => isFromGrid) && <span>{LOCATION_BASED} </span>}
-        <span>{`Factor set: ${estimate.factorSet}.`}</span>
-      </p>
+      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text */}
+      <div dangerouslySetInnerHTML={{ __html: sourcesHtml(lines, estimate.factorSet) }} />
     </details>
   );
 }

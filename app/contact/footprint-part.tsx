@@ -1,5 +1,5 @@
 import type { KeyboardEvent, ReactNode } from "react";
-import { CAR_UNITS, CHOICES, FIELD_PREFIX, optionLabel } from "../../contract/footprint/fields.ts";
+import { CHOICES, FIELD_PREFIX, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import { Field, type FieldState, FORM_ID, ProblemList } from "./field.tsx";
 import { FORM_TITLE_ID } from "./form-head.tsx";
@@ -113,7 +113,10 @@ export function FootprintPart(props: FootprintPartProps) {
                 <span>{option === "household" ? "Me or my household" : "My organisation"}</span>
               </label>
             ))}
-            <Question field="people" label="Number of people (optional)" fieldOf={fieldOf} />
+            <Question field="people" label="Number of people (optional)" noteId="people-note" fieldOf={fieldOf} />
+            <p className="footprint-note" id="people-note">
+              Every amount below is for all the people counted.
+            </p>
           </fieldset>
           {/* A second control for the form's country. It has no name, so the form sends one country. */}
           <Field
@@ -195,9 +198,10 @@ interface QuestionProps {
 }
 
 function Question({ field, label, noteId, fieldOf }: QuestionProps) {
-  const codes = field === "carUnit" ? CAR_UNITS : CHOICES[field as keyof typeof CHOICES]?.options;
+  const units = UNITS[field as keyof typeof UNITS];
+  const codes = units ?? CHOICES[field as keyof typeof CHOICES]?.options;
   // Units are not capitalised.
-  const nameOf = (code: string) => (field === "carUnit" ? optionLabel(code) : capitalised(optionLabel(code)));
+  const nameOf = (code: string) => (units ? optionLabel(code) : capitalised(optionLabel(code)));
   return (
     <Field
       {...fieldOf(FIELD_PREFIX + field)}

@@ -29,16 +29,21 @@ export const GROUPS: readonly Group[] = [
     fold: "footprint",
     legend: ["Home energy", "Energy of your site"],
     note: [
-      "In kWh, as on your suppliers’ yearly bills. For a shared home, enter your share.",
-      "In kWh, as on your suppliers’ yearly bills. For a shared building, enter your share.",
+      "In kWh, as on your suppliers’ bills, for the whole home.",
+      "In kWh, as on your suppliers’ bills. For a shared building, enter your share.",
     ],
-    labels: { electricityKwh: "Electricity (kWh)", gasKwh: "Natural gas (kWh)" },
+    labels: {
+      electricityKwh: "Electricity (kWh)",
+      electricityPer: "Electricity per",
+      gasKwh: "Natural gas (kWh)",
+      gasPer: "Natural gas per",
+    },
   },
   {
     fold: "footprint",
     legend: ["Car", "Vehicles"],
     note: [
-      "From the odometer: today’s reading minus the reading a year ago.",
+      "All cars together, from the odometers: today’s reading minus the reading a year ago.",
       "All vehicles together, from the fleet’s records or fuel cards.",
     ],
     labels: { carKm: "Distance", carUnit: "Unit", carFuel: "Fuel" },
@@ -46,10 +51,7 @@ export const GROUPS: readonly Group[] = [
   {
     fold: "footprint",
     legend: "Flights",
-    note: [
-      `From your calendar or your bookings. A return trip is one flight. ${SHORT_IS}`,
-      `From your bookings, for all people together. A return trip is one flight for each person. ${SHORT_IS}`,
-    ],
+    note: `From calendars or bookings. A return trip is one flight for each person: three people on one trip are three flights. ${SHORT_IS}`,
     labels: { shortFlights: "Short return flights", longFlights: "Long return flights" },
   },
   {
@@ -67,10 +69,7 @@ export const GROUPS: readonly Group[] = [
   {
     fold: "more",
     legend: "Public transport and taxi",
-    note: [
-      "In km a year: the distance of one trip, times the number of trips.",
-      "In km a year, for all people together: the distance of one trip, times the number of trips.",
-    ],
+    note: "In km a year: the distance of one trip, times the number of trips, for each person.",
     labels: { railKm: "Train (km)", coachKm: "Coach (km)", busKm: "Local bus (km)", taxiKm: "Taxi (km)" },
   },
   {

@@ -3,8 +3,8 @@ import {
   estimateFootprint,
   type FootprintEstimate,
 } from "../../contract/footprint/arithmetic.ts";
-import { FIELD_PREFIX, type FootprintErrors, formatTotal, type NumberField } from "../../contract/footprint/fields.ts";
-import { parseAmount, parseFootprint, unitOf } from "../../contract/footprint/parsing.ts";
+import { type FootprintErrors, formatTotal } from "../../contract/footprint/fields.ts";
+import { type Meanings, parseFootprint } from "../../contract/footprint/parsing.ts";
 import { hintsOf, largestPart } from "../../contract/footprint/words.ts";
 import type { Values } from "./form-state.ts";
 
@@ -20,8 +20,7 @@ export interface Reading {
   hints: Readonly<Record<string, string>>;
   /** By field name: why an amount cannot be read. The estimate leaves it out. */
   errors: FootprintErrors;
-  /** The numbers that an amount such as "1.500" can mean. */
-  meanings: Readonly<Record<string, readonly string[]>>;
+  meanings: Meanings;
   /** A two-letter code, or empty. */
   country: string;
 }
@@ -29,8 +28,7 @@ export interface Reading {
 export function readEstimate(values: Values, electricity: ElectricityTable): Reading {
   const { country = "" } = values;
   const parsed = parseFootprint(values);
-  const errors = parsed.ok ? {} : parsed.fields;
-  const inputs = parsed.ok ? parsed.inputs : parsed.rest;
+  const { fields: errors, meanings, rest: inputs } = parsed.ok ? { ...READABLE, rest: parsed.inputs } : parsed;
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
   return {
     estimate,
@@ -38,13 +36,9 @@ export function readEstimate(values: Values, electricity: ElectricityTable): Rea
     largest: estimate ? largestPart(estimate) : "",
     hints: inputs ? hintsOf(inputs, values) : {},
     errors,
-    meanings: Object.fromEntries(Object.keys(errors).map((name) => [name, meaningsOf(name, values)])),
+    meanings,
     country,
   };
 }
 
-function meaningsOf(name: string, values: Values): string[] {
-  const field = name.slice(FIELD_PREFIX.length) as NumberField;
-  const read = parseAmount(values[name] ?? "", unitOf(field, { carUnit: values[`${FIELD_PREFIX}carUnit`] ?? "" }));
-  return typeof read === "object" && read !== null ? [String(read.either), String(read.or)] : [];
-}
+const READABLE = { fields: {}, meanings: {} };

@@ -50,6 +50,8 @@ export interface FootprintRange {
   lowKg: number;
   highKg: number;
   between: readonly string[];
+  /** The amounts for which the source has one figure. Absent in estimates of version 1.0.0. */
+  single?: readonly AmountField[];
 }
 
 /** Contains everything that is needed to read and explain it after the factors have changed. */
@@ -71,16 +73,19 @@ export function estimateFootprint(
 ): FootprintEstimate {
   const lines: FootprintLine[] = [];
   const ranges: { low: number; high: number; between: string }[] = [];
+  const single: AmountField[] = [];
   for (const field of Object.keys(AMOUNTS) as AmountField[]) {
     const amount = inputs[field];
     if (amount === undefined) continue;
     const { factor, place } = factorOf(field, inputs, country, electricity);
     const { kgPerUnit, unit, year, source } = factor;
-    const quantity = amount * kilometresOf(field, inputs);
+    const quantity = amount * unitsPerYear(field, inputs);
     const line = { field, quantity, kg: withoutNoise(quantity * kgPerUnit), factor: { kgPerUnit, unit, year, source } };
     lines.push(place === undefined ? line : { ...line, place });
     const { range } = factor;
-    if (range && quantity > 0) {
+    if (quantity === 0) continue;
+    if (!range) single.push(field);
+    else {
       ranges.push({
         low: quantity * range.low - line.kg,
         high: quantity * range.high - line.kg,
@@ -97,6 +102,7 @@ export function estimateFootprint(
         lowKg: withoutNoise(ranges.reduce((total, { low }) => total + low, totalKg)),
         highKg: withoutNoise(ranges.reduce((total, { high }) => total + high, totalKg)),
         between: [...new Set(ranges.flatMap(({ between }) => between.split("; ")))],
+        single,
       },
     }),
     lines,
@@ -109,8 +115,10 @@ function withoutNoise(kg: number): number {
   return Number(kg.toPrecision(12));
 }
 
-/** The kilometres in a return flight or in a mile; 1 for amounts that need no conversion. */
-function kilometresOf(field: AmountField, inputs: FootprintInputs): number {
+/** The factor's units in one unit of the input, per year: the months, or the kilometres in a mile or a return flight. */
+export function unitsPerYear(field: AmountField, inputs: FootprintInputs): number {
+  if (field === "electricityKwh" && inputs.electricityPer === "month") return 12;
+  if (field === "gasKwh" && inputs.gasPer === "month") return 12;
   if (field === "carKm" && inputs.carUnit === "mi") return KM_PER_MILE;
   if (field === "shortFlights") return 2 * inputs.shortFlightKm;
   return field === "longFlights" ? 2 * inputs.longFlightKm : 1;

@@ -32,8 +32,12 @@ export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlight
   return shortFlightKm <= DOMESTIC_MAX_KM;
 }
 
-/** The unit of `carKm`, which is sent with the number. The first is the default. */
-export const CAR_UNITS = ["km", "mi"] as const;
+/** What a number counts, which is sent with it. The first option is the default, which is not stored. */
+export const UNITS = {
+  electricityPer: ["year", "month"],
+  gasPer: ["year", "month"],
+  carUnit: ["km", "mi"],
+} as const;
 export const KM_PER_MILE = 1.609344;
 
 /** The first option is the default. `for` changes words and advice, never a figure. */
@@ -48,13 +52,14 @@ export type Distances = Record<keyof typeof DISTANCES, number>;
 export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
 
 /** The checked inputs, with at least one amount. Missing distances and choices have their defaults. */
-export type FootprintInputs = Partial<Record<AmountField, number>> &
-  Distances &
-  Choices & { people?: number; carUnit?: "mi" };
+export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices & Units & { people?: number };
+
+/** The units other than the defaults. */
+export type Units = { [Name in keyof typeof UNITS]?: (typeof UNITS)[Name][1] };
 
 /** The fields whose value is a number. */
 export type NumberField = AmountField | keyof Distances | "people";
-export type FootprintField = NumberField | keyof Choices | "carUnit";
+export type FootprintField = NumberField | keyof Choices | keyof Units;
 
 /** By field name in a form post; `footprint` is for a value that is not an object. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
@@ -67,7 +72,7 @@ export const START_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
     ...Object.keys(AMOUNTS).map((name) => [name, ""] as const),
     ...Object.entries(DISTANCES).map(([name, { usual }]) => [name, String(usual)] as const),
     ...Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]] as const),
-    ["carUnit", CAR_UNITS[0]] as const,
+    ...Object.entries(UNITS).map(([name, [usual]]) => [name, usual] as const),
     ["people", ""] as const,
   ].map(([name, text]) => [FIELD_PREFIX + name, text]),
 );

@@ -16,6 +16,7 @@ describe("what is refused", () => {
     ["gasKwh", "Did you mean 999999 or 999.999?", " 999.999 "],
     ["carKm", "Numbers only: choose the unit beside it.", "100 miles"],
     ["carUnit", "Choose one of: km, mi.", "furlong"],
+    ["gasPer", "Choose one of: year, month.", "week", 12],
     ["lpgLitres", "Numbers only: how many litres?", "100 gallons", "१०० gallons"],
     ["people", "Numbers only: how many people?", "40 staff"],
     ["people", "Enter a whole number of people, 1 or more.", 0, -1, "2,5", "many", true],
@@ -29,15 +30,18 @@ describe("what is refused", () => {
     ["constructor", NO_FIELD, "1"],
   ])("%s: %s %j", (field, sentence, ...values) => {
     for (const value of values) {
-      const refused = { ok: false, fields: { [`footprint.${field}`]: sentence }, rest: null };
+      const key = `footprint.${field}`;
+      const [, ...meant] = /^Did you mean (.+) or (.+)\?$/.exec(sentence) ?? [];
+      const meanings = meant.length > 0 ? { [key]: meant } : {};
+      const refused = { ok: false, fields: { [key]: sentence }, meanings, rest: null };
       expect(parseFootprint({ footprint: Object.fromEntries([[field, value]]) })).toEqual(refused);
-      expect(parseFootprint({ [`footprint.${field}`]: value })).toEqual(refused);
+      expect(parseFootprint({ [key]: value })).toEqual(refused);
     }
   });
 
   test.each(["text", 7, true, [], [1]])("%j instead of an object", (footprint) => {
     const fields = { footprint: "Send the estimate's inputs as an object." };
-    expect(parseFootprint({ footprint })).toEqual({ ok: false, fields, rest: null });
+    expect(parseFootprint({ footprint })).toEqual({ ok: false, fields, meanings: {}, rest: null });
   });
 
   test("names at most five unknown fields, no long ones, and says that there are more", () => {

@@ -1,7 +1,6 @@
 import { withAsciiDigits } from "../digits.ts";
 import {
   AMOUNTS,
-  CAR_UNITS,
   CHOICES,
   type Choices,
   DISTANCES,
@@ -10,6 +9,8 @@ import {
   type FootprintField,
   type FootprintInputs,
   type NumberField,
+  UNITS,
+  type Units,
 } from "./fields.ts";
 
 // The contact page's first script contains this file, so it must not import the factors.
@@ -28,8 +29,11 @@ const NO_SUCH_FIELD = "There is no such field in the estimate.";
 export type ParsedFootprint =
   /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
   | { ok: true; inputs: FootprintInputs | null }
-  /** `rest` has the valid amounts. */
-  | { ok: false; fields: FootprintErrors; rest: FootprintInputs | null };
+  /** `rest` has the valid amounts. `meanings` has the numbers that an amount such as "1.500" can mean. */
+  | { ok: false; fields: FootprintErrors; meanings: Meanings; rest: FootprintInputs | null };
+
+/** By field name in a form post. */
+export type Meanings = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Reads an estimate's inputs from a request body: an object `footprint`, or fields whose names begin with `footprint.`.
@@ -39,10 +43,11 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
   if (given === undefined || given === null || given === "") return { ok: true, inputs: null };
   if (typeof given !== "object" || Array.isArray(given)) {
-    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." }, rest: null };
+    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." }, meanings: {}, rest: null };
   }
 
   const fields: FootprintErrors = {};
+  const meanings: Record<string, readonly string[]> = {};
   const numbers: Partial<Record<NumberField, number>> = {};
   const choices: Choices = {
     for: "household",
@@ -50,24 +55,22 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     shortFlightClass: "economy",
     longFlightClass: "economy",
   };
-  const carUnit = "carUnit" in given && given.carUnit === "mi" ? ({ carUnit: "mi" } as const) : {};
+  const units = unitsIn(given);
   let unknownFields = 0;
   for (const [name, value] of Object.entries(given)) {
     const isEmpty = value === null || (typeof value === "string" && value.trim() === "");
     const key = `${FIELD_PREFIX}${name}` as const;
     if (isNumberField(name)) {
       if (isEmpty) continue;
-      const number = checkNumber(value, ruleOf(name, carUnit));
-      if (typeof number === "string") fields[key] = number;
-      else numbers[name] = number;
-    } else if (isOneOf(CHOICES, name)) {
+      const read = checkNumber(value, ruleOf(name, units));
+      if (typeof read === "number") numbers[name] = read;
+      else fields[key] = typeof read === "string" ? read : `Did you mean ${read.join(" or ")}?`;
+      if (typeof read === "object") meanings[key] = read;
+    } else if (isOneOf(CHOICES, name) || isOneOf(UNITS, name)) {
       if (isEmpty) continue;
-      const options: readonly unknown[] = CHOICES[name].options;
-      if (options.includes(value)) Object.assign(choices, { [name]: value });
-      else fields[key] = `Choose one of: ${options.join(", ")}.`;
-    } else if (name === "carUnit") {
-      const units: readonly unknown[] = CAR_UNITS;
-      if (!isEmpty && !units.includes(value)) fields[key] = `Choose one of: ${units.join(", ")}.`;
+      const options: readonly unknown[] = isOneOf(CHOICES, name) ? CHOICES[name].options : UNITS[name];
+      if (!options.includes(value)) fields[key] = `Choose one of: ${options.join(", ")}.`;
+      else if (isOneOf(CHOICES, name)) Object.assign(choices, { [name]: value });
     } else {
       unknownFields += 1;
       const isNamed = name.length <= MAX_UNKNOWN_LENGTH && unknownFields <= MAX_UNKNOWN_FIELDS;
@@ -85,15 +88,20 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     longFlightKm: longFlightKm ?? DISTANCES.longFlightKm.usual,
     ...choices,
     ...(people !== undefined && { people }),
-    ...carUnit,
+    ...units,
   };
   const rest = isEmpty ? null : inputs;
-  return Object.keys(fields).length > 0 ? { ok: false, fields, rest } : { ok: true, inputs: rest };
+  return Object.keys(fields).length > 0 ? { ok: false, fields, meanings, rest } : { ok: true, inputs: rest };
+}
+
+function unitsIn(given: object): Units {
+  const entries: [string, unknown][] = Object.entries(given);
+  return Object.fromEntries(entries.filter(([name, value]) => isOneOf(UNITS, name) && value === UNITS[name][1]));
 }
 
 /** False for a name that the form does not have. */
 export function isFootprintField(name: string): name is FootprintField {
-  return isNumberField(name) || isOneOf(CHOICES, name) || name === "carUnit";
+  return isNumberField(name) || isOneOf(CHOICES, name) || isOneOf(UNITS, name);
 }
 
 function isNumberField(name: string): name is NumberField {
@@ -133,10 +141,13 @@ function ruleOf(field: NumberField, carUnit: { carUnit?: string }): NumberRule {
   return { unit, max: MAX_AMOUNT, hasUnits: field === "carKm" };
 }
 
-/** The number, or a sentence that says why it is invalid. */
-function checkNumber(value: unknown, { unit, max, hasUnits, isCount }: NumberRule): number | string {
+/** The number, the numbers that it can mean, or a sentence that says why it is invalid. */
+function checkNumber(
+  value: unknown,
+  { unit, max, hasUnits, isCount }: NumberRule,
+): number | readonly string[] | string {
   const read = typeof value === "string" ? parseAmount(value, unit) : null;
-  if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
+  if (read !== null && typeof read === "object") return read;
   const amount = typeof value === "string" ? read : value;
   const text = typeof value === "string" ? value : "";
   if (amount === null && text.length <= MAX_LENGTH && /\p{Nd}/u.test(text) && /\p{L}/u.test(text)) {
@@ -167,14 +178,14 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
  * on the country ("1.500"); the result has both. Reads the digits of every script, and Arabic separators. `null` for
  * anything else, including slips such as "10,0000".
  */
-export function parseAmount(text: string, unit: string): number | { either: number; or: number } | null {
+export function parseAmount(text: string, unit: string): number | readonly [string, string] | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
   if (text.length > MAX_LENGTH) return null;
   const ascii = withAsciiDigits(text).replaceAll("٫", ".").replaceAll("٬", ",");
   const trimmed = ascii.trim().replace(unitName, "");
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
   if (/^[1-9]\d*,\d{4,}$/.test(compact)) return null;
-  if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return { either: Number(compact.replace(".", "")), or: Number(compact) };
+  if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return [compact.replace(".", ""), String(Number(compact))];
   if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
   const [, sign, digits] = /^([+-]?)([\d.,]+)$/.exec(compact.replace(/^−/, "-")) ?? [];
   if (digits === undefined || !/\d/.test(digits)) return null;

@@ -2,7 +2,9 @@ import { escapeHtml } from "../visible-text.ts";
 import { type ElectricityTable, estimateFootprint } from "./arithmetic.ts";
 import { type FootprintInputs, formatMass, formatTotal, unbroken } from "./fields.ts";
 import {
+  CREDITS_NOTE,
   describeWhom,
+  type ExplainedLine,
   eachText,
   explainLines,
   formatCost,
@@ -38,9 +40,6 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
       `<tr><th scope="row">${label}</th><td>${fact("amount", value)}</td>` +
       `<td>${fact("factor", kgPerUnit)} kg per ${unit}, ${escapeHtml(where)}</td><td>${fact("mass", formatMass(kg))}</td></tr>`,
   );
-  const sources = sourcesOf(lines).map(
-    ({ source, link, counted }) => `<li><a href="${link}">${source}</a>. Counted: ${counted}.</li>`,
-  );
   // The server and the visitor's browser write the same report, so the time zone must not depend on either.
   const day = date.toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
   const each = eachText(estimate);
@@ -51,16 +50,26 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
     `${fact("country", escapeHtml(countryName) || "not chosen, so averages are used where the country matters")}. `,
     `Sent on ${fact("date", day)} (UTC) with message ${fact("reference", escapeHtml(reference))}.</p>`,
-    price && totalKg > 0 ? `<p>${fact("cost", escapeHtml(formatCost(totalKg, price)))}</p>` : "",
+    price && totalKg > 0
+      ? `<p>Credits for ${fact("mass", formatMass(totalKg))} cost ${fact("cost", escapeHtml(formatCost(totalKg, price)))}. ${CREDITS_NOTE}</p>`
+      : "",
     `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount per year</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
     rows.length > 1 ? `<p class="report-small">${ROUNDED}</p>` : "",
     range && between ? `<p>The range is ${fact("range", between)}: ${rangeCover(range)}.</p>` : "",
-    `<h3>Sources</h3><ul>${sources.join("")}</ul>`,
-    `<p>${lines.some(({ isFromGrid }) => isFromGrid) ? `${LOCATION_BASED} ` : ""}`,
-    `Factor set: ${fact("set", estimate.factorSet)}. An estimate, not a certificate. It leaves out food, goods and `,
-    `services, the supply chain, waste, water, buildings and investments.</p>`,
+    `<h3>Sources</h3>${sourcesHtml(lines, estimate.factorSet)}`,
+    `<p>An estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste, water, `,
+    `buildings and investments.</p>`,
   ].join("");
+}
+
+/** Where the factors of these lines come from. */
+export function sourcesHtml(lines: readonly ExplainedLine[], factorSet: string): string {
+  const sources = sourcesOf(lines).map(
+    ({ source, link, counted }) => `<li><a href="${link}">${source}</a>. Counted: ${counted}.</li>`,
+  );
+  const grid = lines.some(({ isFromGrid }) => isFromGrid) ? `${LOCATION_BASED} ` : "";
+  return `<ul>${sources.join("")}</ul><p>${grid}Factor set: ${fact("set", factorSet)}.</p>`;
 }
 
 /** Marks a computed or entered value. The claims ledger replaces it with its name: the sentence stays the same. */

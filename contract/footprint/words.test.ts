@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ELECTRICITY, estimateOf, type Footprint } from "../../tests/store-contract/samples.ts";
 import { formatMass, formatTotal } from "./fields.ts";
-import { adviceFor, describeInputs, estimateNotes, estimateSummary, formatCost } from "./words.ts";
+import { adviceFor, describeInputs, estimateNotes, estimateSummary, formatCost, ROUNDED } from "./words.ts";
 
 test.each([
   [4151.2, "about 4.2 t CO₂e a year"],
@@ -17,10 +17,21 @@ test.each([
 ])("%d kg", (kg, words) => expect(formatTotal(kg)).toBe(words));
 
 test.each([
-  [77_824, 25, "At 25 EUR a tonne, 78 t cost about 1,950 EUR."],
-  [440, 12.5, "At 12.5 EUR a tonne, 440 kg cost about 5.5 EUR."],
-  [94_400, 27.35, "At 27.35 EUR a tonne, 94 t cost about 2,571 EUR."],
-])("%d kg at %d", (kg, amount, sentence) => expect(formatCost(kg, { amount, currency: "EUR" })).toBe(sentence));
+  [77_824, { amount: 25, currency: "EUR" }, "about 1,950 EUR"],
+  [1400, { amount: 25, currency: "EUR", includes: "VAT" }, "about 35 EUR including VAT"],
+  [440, { amount: 12.5, currency: "EUR" }, "about 5.50 EUR"],
+  [0.3, { amount: 25, currency: "EUR" }, "less than 0.01 EUR"],
+  [94_400, { amount: 27.35, currency: "EUR" }, "about 2,571 EUR"],
+  [440, { amount: 15, currency: "JPY" }, "about 7 JPY"],
+  [440, { amount: 7.5, currency: "KWD" }, "about 3.300 KWD"],
+  [440, { amount: 12.5, currency: "credits" }, "about 5.50 credits"],
+])("credits for %d kg at %j cost %s", (kg, price, cost) => expect(formatCost(kg, price)).toBe(cost));
+
+const GRIDS = "countries’ grids (10th to 90th percentile)";
+function rangeNote(range: string, between: string, single = ""): string {
+  const left = single && ` The range does not cover what has one published figure: ${single}.`;
+  return `The range is ${range}: published figures differ for ${between}.${left} The true figure can be outside this range.`;
+}
 
 test.each<[Footprint, country: string, entered: string[], summary: string, notes: string[]]>([
   [
@@ -28,21 +39,44 @@ test.each<[Footprint, country: string, entered: string[], summary: string, notes
     "FR",
     ["Electricity: 1,500.5 kWh", "Long return flights: 2 flights of 6,500 km each way, business", "Hotel: 1 night"],
     "about 11 t CO₂e a year (from 9.6 t to 11 t), for one person or household",
-    ["Hotels are counted with the figure for the sender's country."],
+    [
+      rangeNote("from 9.6 t to 11 t", "UK and other long flights", "Electricity, Hotel"),
+      ROUNDED,
+      "Hotels are counted with the figure for the sender's country.",
+    ],
   ],
   [
-    { carKm: "8,000 miles", carUnit: "mi", carFuel: "electric", hotelNights: 2 },
+    { carKm: "8,000 miles", carUnit: "mi", carFuel: "electric", hotelNights: 2, gasKwh: 0, gasPer: "month" },
     "",
     ["Car: 8,000 miles (12,875 km), electric", "Hotel: 2 nights"],
     "about 1.3 t CO₂e a year (from 250 kg to 2.2 t), for one person or household",
-    ["Averages (not country figures) were used for: Car, Hotel."],
+    [
+      rangeNote("from 250 kg to 2.2 t", `${GRIDS}; small and large cars; hotels in different countries`),
+      ROUNDED,
+      "Averages (not country figures) were used for: Car, Hotel.",
+    ],
   ],
   [
-    { electricityKwh: 1, shortFlights: 1, shortFlightKm: 500, shortFlightClass: "business", hotelNights: 1 },
+    {
+      electricityKwh: 1,
+      electricityPer: "month",
+      shortFlights: 1,
+      shortFlightKm: 500,
+      shortFlightClass: "business",
+      hotelNights: 1,
+    },
     "PL",
-    ["Electricity: 1 kWh", "Short return flights: 1 flight of 500 km each way, as domestic flights", "Hotel: 1 night"],
-    "about 300 kg CO₂e a year (from 270 kg to 420 kg), for one person or household",
-    ["Averages (not country figures) were used for: Hotel."],
+    [
+      "Electricity: 1 kWh a month (12 kWh a year)",
+      "Short return flights: 1 flight of 500 km each way, as domestic flights",
+      "Hotel: 1 night",
+    ],
+    "about 310 kg CO₂e a year (from 270 kg to 420 kg), for one person or household",
+    [
+      rangeNote("from 270 kg to 420 kg", "hotels in different countries", "Electricity, Short return flights"),
+      ROUNDED,
+      "Averages (not country figures) were used for: Hotel.",
+    ],
   ],
   [
     { shortFlights: 1, shortFlightKm: 3701, shortFlightClass: "business", people: 1, for: "organisation" },
@@ -62,7 +96,7 @@ test.each<[Footprint, country: string, entered: string[], summary: string, notes
   const estimate = estimateOf(footprint, country);
   expect(describeInputs(estimate).map(({ label, value }) => `${label}: ${value}`)).toEqual(entered);
   expect(estimateSummary(estimate)).toBe(summary);
-  expect(estimateNotes(estimate)).toEqual([
+  expect(estimateNotes(estimate, null)).toEqual([
     ...notes,
     "Computed with: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0), UK: DESNZ.",
     "An estimate, not a certificate.",

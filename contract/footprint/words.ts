@@ -6,6 +6,7 @@ import {
   type FootprintRange,
   factorOf,
   savingsOf,
+  unitsPerYear,
 } from "./arithmetic.ts";
 import { HOTEL_COUNTRIES } from "./factors.ts";
 import {
@@ -21,7 +22,6 @@ import {
   formatMass,
   formatTotal,
   isDomestic,
-  KM_PER_MILE,
   optionLabel,
   roundedKg,
   SHORT_MAX_KM,
@@ -72,7 +72,8 @@ function isCounted({ quantity }: FootprintLine): boolean {
 function amountText(field: AmountField, inputs: FootprintInputs): string {
   const unit = unitOf(field, inputs);
   const amount = inputs[field] ?? 0;
-  return `${formatAmount(amount)} ${amount === 1 ? unit.replace(/s$/, "") : unit}${detailsOf(field, inputs)}`;
+  const counted = `${formatAmount(amount)} ${amount === 1 ? unit.replace(/s$/, "") : unit}${conversionOf(field, inputs)}`;
+  return `${counted}${detailsOf(field, inputs)}`;
 }
 
 /** A line of an estimate as text: the input, the factor, and the factor's source. */
@@ -142,9 +143,11 @@ export function rangeText({ range }: FootprintEstimate): string {
   return low === high ? "" : `from ${low} to ${high}`;
 }
 
-/** Explains what the range covers and what it does not. */
-export function rangeCover({ between }: FootprintRange): string {
-  return `published figures differ for ${between.join("; ")}. The true figure can be outside this range`;
+/** Says what the range covers, and names the amounts that it does not cover: otherwise it looks like a precise total. */
+export function rangeCover({ between, single = [] }: FootprintRange): string {
+  const labels = single.map((field) => AMOUNTS[field].label).join(", ");
+  const left = labels && ` The range does not cover what has one published figure: ${labels}.`;
+  return `published figures differ for ${between.join("; ")}.${left} The true figure can be outside this range`;
 }
 
 /** "Flights, 55%"; empty if there are fewer than two parts. */
@@ -178,12 +181,16 @@ export function estimateSummary(estimate: FootprintEstimate): string {
   return [total, eachText(estimate)].filter(Boolean).join(": ");
 }
 
-/** The notes that belong below a stored estimate, one sentence each. */
-export function estimateNotes(estimate: FootprintEstimate): string[] {
-  const { inputs, lines, factorSet } = estimate;
+/** The notes that belong below a stored estimate in the mail and in the inbox, one for each subject. */
+export function estimateNotes(estimate: FootprintEstimate, price: Price | null): string[] {
+  const { inputs, lines, factorSet, range } = estimate;
+  const between = rangeText(estimate);
   const averaged = averagedFields(lines).map((field) => AMOUNTS[field].label);
   const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
   return [
+    ...(range && between !== "" ? [`The range is ${between}: ${rangeCover(range)}.`] : []),
+    ...costSentences(estimate, price),
+    ...(lines.length > 1 ? [ROUNDED] : []),
     ...(isSaid ? [`For ${[describeWhom(inputs), eachText(estimate)].filter(Boolean).join(": ")}.`] : []),
     ...(averaged.length > 0 ? [`Averages (not country figures) were used for: ${averaged.join(", ")}.`] : []),
     ...(inputs.shortFlights && inputs.shortFlightKm > SHORT_MAX_KM
@@ -197,13 +204,16 @@ export function estimateNotes(estimate: FootprintEstimate): string[] {
   ];
 }
 
-/** " (14,484 km)" if the car's distance is in miles, because the factor is per kilometre. */
-export function kmNote({ carKm = 0, carUnit }: FootprintInputs): string {
-  return carUnit === "mi" ? ` (${formatAmount(Math.round(carKm * KM_PER_MILE))} km)` : "";
+/** " (14,484 km)" or " a month (3,600 kWh a year)": what is counted, if the visitor chose another unit. */
+function conversionOf(field: AmountField, inputs: FootprintInputs): string {
+  const perYear = unitsPerYear(field, inputs);
+  if (perYear === 1 || AMOUNTS[field].category === "Flights") return "";
+  const counted = `${formatAmount(Math.round((inputs[field] ?? 0) * perYear))} ${AMOUNTS[field].unit}`;
+  return field === "carKm" ? ` (${counted})` : ` a month (${counted} a year)`;
 }
 
 function detailsOf(field: AmountField, inputs: FootprintInputs): string {
-  if (field === "carKm") return `${kmNote(inputs)}, ${inputs.carFuel}`;
+  if (field === "carKm") return `, ${inputs.carFuel}`;
   if (field === "shortFlights")
     return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${isDomestic(inputs) ? "as domestic flights" : optionLabel(inputs.shortFlightClass)}`;
   if (field === "longFlights")
@@ -218,17 +228,37 @@ export function describeWhom({ for: whom, people }: Partial<Pick<FootprintInputs
   return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
 }
 
-/** The company's price for a tonne, with the currency as written after a number. */
+/** The company's price of credits for a tonne. */
 export interface Price {
   amount: number;
+  /** As written after a number; its ISO code, such as "EUR", also says how many decimals it has. */
   currency: string;
+  /** A tax in the price, such as "VAT". */
+  includes?: string;
 }
 
-/** "At 25 EUR a tonne, 78 t cost about 1,950 EUR." Uses the rounded total, so that the visitor can check the sum. */
-export function formatCost(totalKg: number, { amount, currency }: Price): string {
+export const CREDITS_NOTE = "They do not change what you emit.";
+
+/** "about 35 EUR including VAT". Uses the rounded total, so that the visitor can check the sum. */
+export function formatCost(totalKg: number, { amount, currency, includes }: Price): string {
   const cost = (roundedKg(totalKg) / 1000) * amount;
-  const about = cost.toLocaleString("en-GB", { maximumFractionDigits: cost < 10 ? 2 : 0 });
-  return `At ${formatAmount(amount)} ${currency} a tonne, ${formatMass(totalKg)} cost about ${about} ${currency}.`;
+  const isCode = /^[A-Z]{3}$/.test(currency);
+  const own = new Intl.NumberFormat("en-GB", { style: "currency", currency: isCode ? currency : "EUR" });
+  const digits = own.resolvedOptions().maximumFractionDigits ?? 2;
+  const least = 10 ** -digits;
+  const shown = Math.max(cost, least).toLocaleString("en-GB", {
+    // Whole units from 10 on, because the total has two significant figures.
+    minimumFractionDigits: cost < 10 ? digits : 0,
+    maximumFractionDigits: cost < 10 ? digits : 0,
+    trailingZeroDisplay: "stripIfInteger",
+  });
+  return `${cost < least ? "less than" : "about"} ${shown} ${currency}${includes ? ` including ${includes}` : ""}`;
+}
+
+/** What the company would charge for the whole total; none without a price or a total. */
+function costSentences({ totalKg }: FootprintEstimate, price: Price | null): string[] {
+  if (!price || totalKg === 0) return [];
+  return [`Credits for ${formatMass(totalKg)} cost ${formatCost(totalKg, price)}.`];
 }
 
 /**
@@ -245,9 +275,9 @@ export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<string, 
     const amount = inputs[field];
     const text = texts[FIELD_PREFIX + field]?.trim() ?? "";
     if (amount === undefined || text === "") continue;
-    const inKm = field === "carKm" ? kmNote(inputs) : "";
-    if (inKm !== "" || !/^\d+$/.test(text)) {
-      add(field, `Read as ${formatAmount(amount)} ${unitOf(field, inputs)}${inKm}`);
+    const conversion = field in AMOUNTS ? conversionOf(field as AmountField, inputs) : "";
+    if (conversion !== "" || !/^\d+$/.test(text)) {
+      add(field, `Read as ${formatAmount(amount)} ${unitOf(field, inputs)}${conversion}`);
     }
   }
   if (inputs.shortFlights !== undefined) {
@@ -289,12 +319,13 @@ function doubtsAbout(inputs: FootprintInputs): [field: string, question: string]
   // Two significant figures.
   const about = (amount: number) => formatAmount(Number(amount.toPrecision(2)));
   const doubts = (Object.keys(UNUSUAL) as AmountField[]).flatMap((field): [string, string][] => {
-    const amount = inputs[field] ?? 0;
+    const isFlight = AMOUNTS[field].category === "Flights";
+    const amount = (inputs[field] ?? 0) * (isFlight ? 1 : unitsPerYear(field, inputs));
     if (amount <= UNUSUAL[field] * heads) return [];
     const home = HOME_KWH[field];
     const compared = home
       ? `as much as ${about(amount / home)} typical British homes use`
-      : `about ${about(amount / 365)} ${unitOf(field, inputs)} a day`;
+      : `about ${about(amount / 365)} ${AMOUNTS[field].unit} a day`;
     return [[field, `That is ${compared}. Is it right?`]];
   });
   if (whom === "household" && people !== undefined && people > LARGE_HOUSEHOLD) {

@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { TRPCError } from "@trpc/server";
 import { Command, CommanderError } from "commander";
@@ -20,7 +19,6 @@ import { addMessageCommands } from "./messages.ts";
 import { addPreflight } from "./preflight.ts";
 import { addPrivacyCommands } from "./privacy.ts";
 
-const _DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 /** The number of PostgreSQL connections: low, so that commands and inboxes leave enough for the servers. */
 const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { site } from "../../app/site.ts";
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
+import { estimateNotes } from "../../contract/footprint/words.ts";
 import { estimateOf, storedWith } from "../../tests/store-contract/samples.ts";
 import { parseMail } from "../../tests/support/parse-mail.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
@@ -63,11 +64,7 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
       "Car: 10,000 km, petrol (2.1 t)",
       "Long return flights: 1 flight of 6,500 km each way, economy (1.8 t)",
       "Hotel: 2 nights (79 kg)",
-      "Figures are rounded separately, so they may not add up exactly.",
-      "For an organisation of 40 people: about 140 kg for each person.",
-      "Averages (not country figures) were used for: Electricity, Hotel.",
-      `Computed with: ${footprint.factorSet}.`,
-      "An estimate, not a certificate.",
+      ...estimateNotes(footprint, null),
       "",
       "Message:",
       "",
@@ -75,10 +72,7 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
     ].join("\n"),
   );
   expect(html).toContain(
-    "</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>Figures are rounded separately, so they may " +
-      "not add up exactly.<br>For an organisation of 40 people: about 140 kg for each person.<br>Averages (not country " +
-      "figures) were used for: " +
-      `Electricity, Hotel.<br>Computed with: ${footprint.factorSet}.<br>An estimate, not a certificate.</p>\n` +
+    `</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>${estimateNotes(footprint, null).join("<br>")}</p>\n` +
       '<table cellpadding="4"><tr><th align="left">Electricity</th><td>3,000 kWh</td><td>1.4 t</td></tr>',
   );
   expect(html).toContain("<td>2 nights</td><td>79 kg</td></tr></table>\n<p>Message:</p>");
@@ -87,10 +81,10 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
 it("shows the cost of an estimate only if the company has set a price", () => {
   const footprint = estimateOf({ gasKwh: 10_000 });
   const pricePerTonne = { amount: 25, currency: "EUR" };
-  const line = "At 25 EUR a tonne, 2.1 t cost about 53 EUR.";
+  const line = "Credits for 2.1 t cost about 53 EUR.";
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).text).toContain(`\n${line}\n`);
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).html).toContain(`<br>${line}<br>`);
-  expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("a tonne");
+  expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("Credits");
 });
 
 it("escapes all text of an estimate", () => {

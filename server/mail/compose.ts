@@ -7,14 +7,7 @@ import { countryName } from "../../contract/country-name.ts";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
-import {
-  describeInputs,
-  estimateNotes,
-  estimateSummary,
-  formatCost,
-  type Price,
-  ROUNDED,
-} from "../../contract/footprint/words.ts";
+import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
 import { quote } from "../../contract/quote.ts";
 import { escapeHtml } from "../../contract/visible-text.ts";
 import { QUARANTINE_REASON } from "../message-history.ts";
@@ -26,7 +19,6 @@ export interface MailIdentity {
   brand: string;
   mailFrom: string;
   mailTo: string;
-  /** The price of a tonne, if the company has set one. */
   pricePerTonne?: Price | null;
 }
 
@@ -174,25 +166,20 @@ function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, m
 }
 
 /** The visitor's text comes last, so that nothing in it can look like one of our lines. */
-function textBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity, country: string): string {
+function textBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity, country: string): string {
   const facts = factsOf(message, country).map(([label, value]) => `${label}: ${value}`);
   const estimate = message.footprint ? textEstimate(message.footprint, pricePerTonne) : [];
   const words = ["Message:", "", message.message];
   return [...firstLines(message, brand), "", ...facts, "", ...estimate, ...words].join("\n");
 }
 
-function textEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePerTonne"]): string[] {
+function textEstimate(footprint: FootprintEstimate, price: Price | null): string[] {
   const lines = describeInputs(footprint).map(({ label, value, kg }) => `${label}: ${value} (${formatMass(kg)})`);
-  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...notesOf(footprint, price), ""];
-}
-
-function notesOf(footprint: FootprintEstimate, price: MailIdentity["pricePerTonne"]): string[] {
-  const cost = price && footprint.totalKg > 0 ? [formatCost(footprint.totalKg, price)] : [];
-  return [...cost, ...(footprint.lines.length > 1 ? [ROUNDED] : []), ...estimateNotes(footprint)];
+  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...estimateNotes(footprint, price), ""];
 }
 
 /** The same as HTML without a link or an image; `dir="auto"` keeps a right-to-left value from reversing its row. */
-function htmlBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity, country: string): string {
+function htmlBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity, country: string): string {
   const rows = factsOf(message, country).map(
     ([label, value]) => `<tr><th align="left">${escapeHtml(label)}</th><td dir="auto">${escapeHtml(value)}</td></tr>`,
   );
@@ -206,14 +193,14 @@ function htmlBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity
   ].join("\n");
 }
 
-function htmlEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePerTonne"]): string {
+function htmlEstimate(footprint: FootprintEstimate, price: Price | null): string {
   const rows = describeInputs(footprint).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
   const cells = rows.map(
     ([label = "", ...values]) =>
       `<tr><th align="left">${escapeHtml(label)}</th>${values.map((value) => `<td>${escapeHtml(value)}</td>`).join("")}</tr>`,
   );
   const total = `<b>Footprint estimate: ${escapeHtml(formatTotal(footprint.totalKg))}</b>`;
-  const notes = notesOf(footprint, price).map(escapeHtml);
+  const notes = estimateNotes(footprint, price).map(escapeHtml);
   return `<p>${[total, ...notes].join("<br>")}</p>\n<table cellpadding="4">${cells.join("")}</table>`;
 }
 
