@@ -289,9 +289,14 @@ from SQLite to PostgreSQL.`,
     const isLosing = replace && all > 0;
     if (isLosing && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");
     const result = await calls.restore({ file, replace });
-    const { messages, waiting, erased } = result;
-    const left = erased === 0 ? "" : ` Left out, because erased after the backup: ${plural(erased, "message")}.`;
-    return print(options, result, `${plural(messages, "message")} restored, ${waiting} of them to be sent.${left}\n`);
+    const { messages, waiting, erased, restrictions, corrections } = result;
+    const newer = [
+      erased > 0 && `Left out, because erased after the backup: ${plural(erased, "message")}.`,
+      restrictions > 0 && `Kept, because newer than the backup: ${plural(restrictions, "restriction")}.`,
+      corrections > 0 && `Lost, because newer than the backup: ${plural(corrections, "correction")}; repeat them.`,
+    ].filter(Boolean);
+    const text = [`${plural(messages, "message")} restored, ${waiting} of them to be sent.`, ...newer].join(" ");
+    return print(options, result, `${text}\n`);
   });
 }
 

@@ -79,7 +79,11 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const { messages, files } = requireDone(email, await calls.erase({ email }));
     const copies = `Ask the receiver of HOOK_URL to erase its copies too: ${posted.join(", ")}\n`;
-    const text = `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`;
+    const noted = "The erasure is recorded, so that no restored backup brings messages back.";
+    const text =
+      messages > 0
+        ? `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`
+        : `There are no messages from ${visible(email)}. ${noted}\n`;
     return print(options, { messages, files, posted }, posted.length > 0 ? text + copies : text);
   });
 }

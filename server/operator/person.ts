@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES, type FieldErrors, parseFields } from "../../contract/contact-message.ts";
 import type { Store } from "../store/open-store.ts";
-import { noteErasure } from "./erasures.ts";
+import { noteErasures } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 
@@ -52,19 +52,24 @@ export async function restrictPerson(target: PersonTarget, isRestricted: boolean
   return resultOf(await store.people.restrict(target.email, isRestricted, await store.status.time(), seen));
 }
 
+/** Also records the erasure if there are no messages: a backup may have some. */
 export async function erasePerson(target: PersonTarget, { store, dataDir }: { store: Store; dataDir: string }) {
   const { problem, seen } = await findPerson(target, store);
-  // A repeated request finishes an interrupted erasure, whose messages are already gone.
-  const isFinished = await store.people.finishErasure();
-  if (problem === "gone" && isFinished) return { outcome: "done" as const, messages: 0, files: 0 };
-  if (problem) return { outcome: problem };
+  if (problem === "changed") return { outcome: problem };
+  const at = await store.status.time();
+  const hashes = await store.people.hashAddresses(target.email);
   // Runs before the erasure, so that a backup that is restored later never restores these messages.
-  await noteErasure(dataDir, { hash: await store.people.hashAddress(target.email), at: await store.status.time() });
+  await noteErasures(
+    dataDir,
+    hashes.map((hash) => ({ hash, at })),
+  );
   const references = await store.people.erase(target.email, seen);
+  if (references.length === 0 && problem === null) return { outcome: "changed" as const };
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
   const files = await removeFiles(dataDir, references);
+  // Also finishes an earlier erasure that was interrupted.
   await store.people.finishErasure();
-  return resultOf(references.length, files);
+  return { outcome: "done" as const, messages: references.length, files };
 }
 
 interface Correction {

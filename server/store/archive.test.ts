@@ -1,4 +1,4 @@
-import { copyFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
@@ -25,6 +25,14 @@ import { sqliteFile } from "./sqlite.ts";
 const server = await sharePostgres();
 afterAll(() => server.stop());
 
+/** Copies the file and runs the statements on the copy. */
+function change(file: string, copy: string, sql: string): void {
+  copyFileSync(file, copy);
+  const db = new DatabaseSync(copy);
+  db.exec(sql);
+  db.close();
+}
+
 describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
   async function place() {
     const dataDir = await makeScratchFolder();
@@ -49,22 +57,35 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     return { before, leased, waiting, key, rules };
   }
 
-  test("reads all of a backup: messages, queue, history, keys, limits and the secret; row numbers continue", async () => {
+  test("reads all of a backup: messages, queue, history and the secret, nothing of clients; row numbers continue", async () => {
     const { open, backup } = await place();
     const { before, leased, key, rules } = await makeBackup(backup);
+    const file = new DatabaseSync(backup, { readOnly: true });
+    for (const table of ["hits", "keys"])
+      expect(file.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toEqual({ count: 0 });
+    file.close();
     const store = await open();
     const inbox = await open();
-    expect(await store.archive.restore(backup, false, [])).toEqual({ messages: 3, waiting: 2, erased: 0 });
+    expect(await store.archive.restore(backup, false, [])).toEqual({
+      messages: 3,
+      waiting: 2,
+      erased: 0,
+      restrictions: 0,
+      corrections: 0,
+    });
     expect(await inbox.messages.list({})).toEqual(await before.messages.list({}));
     expect(await inbox.messages.history(leased)).toEqual(await before.messages.history(leased));
-    expect(await inbox.people.hashAddress("ADA@example.com")).toBe(await before.people.hashAddress("ada@example.com"));
+    expect(await inbox.people.hashAddresses("ADA@example.com")).toEqual(
+      await before.people.hashAddresses("ada@example.com"),
+    );
     // Restores neither the lease of a dead worker nor its server's report.
     expect(await store.queue.claim("mail", 9, MINUTE_MS, NOON)).toHaveLength(2);
     expect(await store.status.website(NOON)).toMatchObject({ isRunning: false });
     const again = await open();
+    // The text shows that it is the same message; the limits start again.
     expect(await send(again, key, later(1))).toBe(leased);
-    const limited = again.intake.accept(submissionOf(messageWith(), { networks: client("eve") }), rules, later(1));
-    expect(await limited).toMatchObject({ kind: "limited" });
+    const unlimited = again.intake.accept(submissionOf(messageWith(), { networks: client("eve") }), rules, later(1));
+    expect(await unlimited).toMatchObject({ kind: "stored" });
     const next = await again.messages.find(await send(again));
     expect(next?.id).toBeGreaterThan(Math.max(...(await before.messages.list({})).map(({ id }) => id)));
   });
@@ -77,14 +98,27 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     await expect(store.archive.restore(backup, false, [])).rejects.toThrow(
       /^This database already has messages \(1\);.+--replace$/,
     );
-    const damaged = join(dataDir, "damaged.db");
-    copyFileSync(backup, damaged);
-    const changed = new DatabaseSync(damaged);
-    changed.exec(
+    const changed = join(dataDir, "changed.db");
+    change(
+      backup,
+      changed,
       "PRAGMA ignore_check_constraints = ON; UPDATE deliveries SET state = 'lost', due_at = NULL WHERE message_id = 2",
     );
-    changed.close();
-    await expect(store.archive.restore(damaged, true, [])).rejects.toThrow();
+    const damaged = join(dataDir, "damaged.db");
+    copyFileSync(backup, damaged);
+    const start = readFileSync(damaged).indexOf("eve@example.com");
+    writeSync(openSync(damaged, "r+"), Buffer.alloc(4096, 0xff), 0, 4096, start - (start % 4096));
+    for (const [file, reason] of [
+      [changed, /changed\.db contains a row that this program cannot have written \(.+\); use another backup; nothing/],
+      [damaged, /damaged\.db is damaged and cannot be read completely; use another backup; nothing was changed$/],
+    ] as const) {
+      await expect(store.archive.restore(file, true, [])).rejects.toMatchObject({
+        name: "StoreRefused",
+        message: expect.stringMatching(reason),
+      });
+    }
+    // The backup's damage is not the database's.
+    expect(await store.status.damagedAt()).toBeNull();
     expect(await store.messages.list({})).toMatchObject([{ reference: kept }]);
     expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: 3 });
     expect([await store.messages.find(kept), await store.messages.find(leased)]).toMatchObject([
@@ -97,15 +131,76 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const { open, backup } = await place();
     const { before } = await makeBackup(backup);
     const store = await open();
-    const erasure = async (email: string, at: Date) => ({ hash: await before.people.hashAddress(email), at });
+    const erasure = async (email: string, at: Date) => ({
+      hash: (await before.people.hashAddresses(email))[0] ?? "",
+      at,
+    });
     const late = [await erasure(" EVE@example.com", NOON), await erasure("ada@example.com", later(-1))];
-    expect(await store.archive.restore(backup, false, late)).toEqual({ messages: 2, waiting: 2, erased: 1 });
-    expect(await store.archive.restore(backup, true, [await erasure("Ada@example.com", later(1))])).toEqual({
+    expect(await store.archive.restore(backup, false, late)).toMatchObject({ messages: 2, waiting: 2, erased: 1 });
+    expect(await store.archive.restore(backup, true, [await erasure("Ada@example.com", later(1))])).toMatchObject({
       messages: 1,
       waiting: 0,
       erased: 2,
     });
     expect(await store.queue.countDeliveries()).toMatchObject([{ channel: "mail", state: "quarantined", count: 1 }]);
+  });
+
+  test("leaves out erased messages under every address that they had, and keeps newer restrictions", async () => {
+    const { open, backup } = await place();
+    const { before, leased } = await makeBackup(backup);
+    const [old, corrected] = [await place(), await place()];
+    await before.people.rectify("ada@example.com", { email: "new@example.com" }, later(1));
+    await before.archive.backup(corrected.backup, NOON);
+    const hashes = await before.people.hashAddresses("new@example.com");
+    expect(hashes).toHaveLength(2);
+    const erasures = hashes.map((hash) => ({ hash, at: later(2) }));
+    const store = await open();
+    for (const file of [backup, corrected.backup])
+      expect(await store.archive.restore(file, true, erasures)).toMatchObject({ messages: 1, erased: 2 });
+    const target = await old.open();
+    await target.archive.restore(backup, false, []);
+    await target.people.restrict("ada@example.com", true, NOON);
+    await target.people.rectify("eve@example.com", { name: "Eve" }, NOON);
+    expect(await target.archive.restore(backup, true, [])).toMatchObject({ restrictions: 2, corrections: 1 });
+    expect(await target.messages.find(leased)).toMatchObject({ isRestricted: true });
+    expect((await target.messages.history(leased)).at(-1)).toMatchObject({ kind: "restricted" });
+    expect(await target.archive.restore(backup, true, [])).toMatchObject({ restrictions: 2, corrections: 0 });
+  });
+
+  test("reads each erasure once, so that many messages and many erasures do not multiply", async () => {
+    const { open, backup } = await place();
+    const { before } = await makeBackup(backup);
+    const [hash = ""] = await before.people.hashAddresses("eve@example.com");
+    let reads = 0;
+    const erasures = Array.from({ length: 200 }, (_, index) => ({
+      at: NOON,
+      get hash() {
+        reads += 1;
+        return index === 150 ? hash : `${index}`;
+      },
+    }));
+    expect(await (await open()).archive.restore(backup, false, erasures)).toMatchObject({ erased: 1 });
+    expect(reads).toBe(200);
+  });
+
+  test.each<[what: string, sql: string]>([
+    ["SQL in a column's name", `ALTER TABLE hits ADD COLUMN "at) SELECT 1 --" TEXT`],
+    ["another table", "CREATE TABLE diary (entry TEXT)"],
+    ["a column less", "ALTER TABLE messages DROP COLUMN phone"],
+    ["a view instead of a table", "DROP TABLE events; CREATE VIEW events AS SELECT * FROM messages"],
+    ["nothing but meta", "DROP TABLE deliveries; DROP TABLE events; DROP TABLE keys; DROP TABLE messages"],
+  ])("refuses a file with %s in one sentence, and keeps all messages", async (_, sql) => {
+    const { open, backup, dataDir } = await place();
+    await makeBackup(backup);
+    const store = await open();
+    await send(store);
+    const foreign = join(dataDir, "foreign.db");
+    change(backup, foreign, `PRAGMA foreign_keys = OFF; ${sql}`);
+    await expect(store.archive.restore(foreign, true, [])).rejects.toMatchObject({
+      name: "StoreRefused",
+      message: expect.stringMatching(/foreign\.db is not a backup of this program: its tables or columns are not .+$/),
+    });
+    expect(await store.messages.list({})).toHaveLength(1);
   });
 
   test("refuses while a website runs, and refuses a file that is not a backup of this version, in one sentence", async () => {
@@ -125,6 +220,14 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const other = join(dataDir, "other.db");
     writeFileSync(other, "x".repeat(5000));
     await refused(other, /other\.db is not a backup of this program; nothing was changed$/);
+    const headless = join(dataDir, "headless.db");
+    copyFileSync(backup, headless);
+    const page = readFileSync(headless).indexOf("schema_version") >> 12;
+    writeSync(openSync(headless, "r+"), Buffer.alloc(4096, 0xff), 0, 4096, page * 4096);
+    await refused(
+      headless,
+      /headless\.db is damaged: its table meta cannot be read \(.+\); use another backup; nothing/,
+    );
     await refused(join(dataDir, "none.db"), /none\.db cannot be read \(ENOENT\); nothing was changed$/);
     const db = new DatabaseSync(backup);
     db.exec("UPDATE meta SET value = '7' WHERE name = 'schema_version'");

@@ -2,15 +2,16 @@ import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
 import { errorCode, errorName } from "../log.ts";
-import type { Core, Part } from "./core.ts";
-import { type Dialect, onlyRow, type Query, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
+import { OperatorError } from "../operator-error.ts";
+import { addEvents, type Core, type Part } from "./core.ts";
+import { type Dialect, onlyRow, type Query, readColumn, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
 import { ERASURE_MARK, hashWith } from "./people.ts";
 import { retentionRules } from "./retention.ts";
-import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
-import { APPLICATION_ID, openSqlite } from "./sqlite.ts";
+import { createMeta, type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreDamaged, StoreRefused, StoreUnavailable } from "./store.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.
 
@@ -21,6 +22,8 @@ export interface Erasure {
 }
 
 const ROWS_AT_A_TIME = 500;
+/** Made from network addresses, kept for a day, and never part of a backup. */
+const OF_CLIENTS = ["hits", "keys"];
 
 const IN_USE: Advice = {
   problem: "A website uses this database, or crashed within the last three minutes",
@@ -29,9 +32,15 @@ const IN_USE: Advice = {
 
 type Cell = string | number | null;
 
-/** Writes a consistent copy while other processes write, and records the time. */
+/** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */
 async function backup({ query, copyTo }: Core, file: string, now: Date): Promise<void> {
-  await writeNewFile(file, copyTo);
+  await writeNewFile(file, async (target) => {
+    await copyTo(target);
+    const copy = new DatabaseSync(target);
+    const removals = OF_CLIENTS.map((table) => `DELETE FROM ${table}`);
+    copy.exec(["PRAGMA journal_mode = MEMORY", "PRAGMA secure_delete = ON", ...removals].join("; "));
+    copy.close();
+  });
   // The copy is complete even if its time cannot be recorded.
   await markBackedUp(query, now).catch((error) => {
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -39,9 +48,10 @@ async function backup({ query, copyTo }: Core, file: string, now: Date): Promise
 }
 
 /**
- * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted.
- * Rejects with StoreRefused if a website runs, if there are messages and they must not be replaced, or if the file is
- * not a backup of this or an earlier version. `waiting` is the number of messages that will be sent.
+ * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted,
+ * and keeps the restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are
+ * messages and they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the
+ * number of messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
  */
 async function restore(core: Core, file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
   const { transaction, dialect, time, lockOut, migrations } = core;
@@ -52,17 +62,19 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
     // A server that starts during the restore waits for the same lock before it reads anything.
     return await transaction(
       async (query) => {
+        const now = await time();
         const count = await countAll({ query, dialect });
-        if (count !== null && !lockOut && (await readWebsite(query, await time())).isRunning) {
-          throw new StoreRefused(IN_USE);
-        }
+        if (count !== null && !lockOut && (await readWebsite(query, now)).isRunning) throw new StoreRefused(IN_USE);
         if (count && !isReplacing) {
           const remedy = "to remove them and read the backup instead, add --replace";
           throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
         }
         // Only now: a website of an earlier version may have been running.
         await migrate(query, dialect, migrations);
-        return copyAll(backup.db, query, dialect, erasures);
+        return copyAll(core, query, backup, erasures, now).catch((error) => {
+          // Errors of the database are named already. All others are about the backup, and must not look like its damage.
+          throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
+        });
       },
       { lock: "migrating", isLong: true },
     );
@@ -81,30 +93,100 @@ async function countAll({ query, dialect }: Pick<Core, "query" | "dialect">): Pr
 export const archive = { backup, restore, countAll, ...retentionRules };
 export type Archive = Part<typeof archive>;
 
+const UNCHANGED = "nothing was changed";
+const ANOTHER = `use another backup; ${UNCHANGED}`;
+const NOT_OURS = "is not a backup of this program";
+
+function refuse(file: string, reason: string, remedy = UNCHANGED): StoreRefused {
+  return new StoreRefused({ problem: `${file} ${reason}`, remedy });
+}
+
+/** Why a backup cannot be read. */
+function reasonOf(error: unknown): string {
+  if (toStoreError(error) instanceof StoreDamaged) return "is damaged and cannot be read completely";
+  return `contains a row that this program cannot have written (${errorName(error)})`;
+}
+
+interface Column {
+  name: string;
+  type: string;
+}
+
+/** Each table with its columns, in the order of their creation. */
+type Tables = ReadonlyMap<string, readonly Column[]>;
+
+/** The tables that the migrations make. Only names from here become part of a statement, never those of a file. */
+function tablesOf(migrations: readonly Migration[]): Tables {
+  const db = new DatabaseSync(":memory:");
+  db.exec([createMeta(sqliteDialect), ...migrations.flatMap((migration) => migration(sqliteDialect))].join(";\n"));
+  const tables = readTables(db);
+  db.close();
+  return tables;
+}
+
+function readTables(db: DatabaseSync): Tables {
+  const rows = db.prepare(
+    `SELECT tables.name AS "table", columns.name, columns.type FROM sqlite_schema AS tables
+     JOIN pragma_table_info(tables.name) AS columns
+     WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY tables.rowid, columns.cid`,
+  );
+  const columns = Map.groupBy(rows.all(), ({ table }) => String(table));
+  return new Map(
+    [...columns].map(([table, some]) => [
+      table,
+      some.map(({ name, type }) => ({ name: String(name), type: String(type) })),
+    ]),
+  );
+}
+
+function haveSameColumns(one: Tables, other: Tables): boolean {
+  const shapeOf = (tables: Tables) =>
+    [...tables].flatMap(([table, columns]) => columns.map(({ name, type }) => `${table}.${name} ${type}`)).sort();
+  return shapeOf(one).join() === shapeOf(other).join();
+}
+
+interface Backup {
+  db: DatabaseSync;
+  tables: Tables;
+  close(): void;
+}
+
 /**
  * Opens a backup of any released version for reading. One of an earlier version is copied beside itself, and the copy
- * is upgraded and read. `close` removes the copy.
+ * is upgraded and read, unless `keepsVersion`. `close` removes the copy.
  */
 export async function openBackup(
   file: string,
   migrations: readonly Migration[],
-): Promise<{ db: DatabaseSync; close(): void }> {
-  const refuse = (reason: string, remedy = "nothing was changed") =>
-    new StoreRefused({ problem: `${file} ${reason}`, remedy });
+  keepsVersion = false,
+): Promise<Backup> {
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
-    throw refuse(`cannot be read (${errorCode(error)})`);
+    throw refuse(file, `cannot be read (${errorCode(error)})`);
   }
   const db = new DatabaseSync(file, { readOnly: true, open: false });
-  const version = readBackupVersion(db);
-  if (version === migrations.length) return { db, close: () => db.close() };
-  if (version === null || version > migrations.length) {
+  try {
+    const version = readBackupVersion(db, file);
+    if (version > migrations.length) {
+      const schemas = `schema ${version}, this one knows ${migrations.length}`;
+      throw refuse(file, `is from a newer version of the program (${schemas})`, `use that version; ${UNCHANGED}`);
+    }
+    const tables = tablesOf(migrations.slice(0, version));
+    if (!haveSameColumns(readTables(db), tables)) {
+      throw refuse(file, `${NOT_OURS}: its tables or columns are not those of schema ${version}`);
+    }
+    if (version === migrations.length || keepsVersion) return { db, tables, close: () => db.close() };
+    const upgraded = await upgradeCopy(db, file, migrations);
+    db.close();
+    return { ...upgraded, tables: tablesOf(migrations) };
+  } catch (error) {
     if (db.isOpen) db.close();
-    if (version === null) throw refuse("is not a backup of this program");
-    const schemas = `schema ${version}, this one knows ${migrations.length}`;
-    throw refuse(`is from a newer version of the program (${schemas})`, "use that version; nothing was changed");
+    throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
   }
+}
+
+async function upgradeCopy(db: DatabaseSync, file: string, migrations: readonly Migration[]) {
   const copy = `${file}.upgraded`;
   const removeCopy = () => {
     for (const end of ["", "-wal", "-shm"]) rmSync(copy + end, { force: true });
@@ -112,7 +194,6 @@ export async function openBackup(
   try {
     removeCopy();
     writeFileSync(copy, "", { mode: 0o600 });
-    // Copies pages, so that a damaged file can be copied too.
     await copyDatabase(db, copy);
     const database = await openSqlite(copy);
     await database.transaction((query) => migrate(query, database.dialect, migrations)).finally(() => database.close());
@@ -126,42 +207,45 @@ export async function openBackup(
     };
   } catch (error) {
     removeCopy();
-    if (error instanceof StoreRefused) throw error;
+    if (error instanceof StoreDamaged) throw refuse(file, "is damaged and cannot be read completely", ANOTHER);
     const reason = `is from an older version of the program, and its copy ${copy} cannot be upgraded (${errorName(error)})`;
-    throw refuse(reason, "copy it to a folder that this user may write to; nothing was changed");
-  } finally {
-    db.close();
+    throw refuse(file, reason, `copy it to a folder that this user may write to; ${UNCHANGED}`);
   }
 }
 
-/** Opens the file. `null` if it is not a database, or belongs to another program. */
-function readBackupVersion(db: DatabaseSync): number | null {
+/** Opens the file. Throws StoreRefused if it is not a database of this program, or is damaged. */
+function readBackupVersion(db: DatabaseSync, file: string): number {
   try {
     db.open();
     const id = db.prepare("PRAGMA application_id").get()?.application_id;
-    const version = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()?.value;
-    return id === APPLICATION_ID && /^[1-9]\d*$/.test(String(version)) ? Number(version) : null;
-  } catch {
-    return null;
+    const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get();
+    if (id !== APPLICATION_ID || !hasMeta) throw refuse(file, NOT_OURS);
+    const { value } = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get() ?? {};
+    if (/^[1-9]\d*$/.test(String(value))) return Number(value);
+    throw refuse(file, `${NOT_OURS}: it has no schema version`);
+  } catch (error) {
+    if (error instanceof StoreRefused) throw error;
+    if (isNotADatabase(error)) throw refuse(file, NOT_OURS);
+    throw refuse(file, `is damaged: its table meta cannot be read (${errorName(error)})`, ANOTHER);
   }
 }
 
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
-async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, erasures: readonly Erasure[]) {
+async function copyAll(core: Core, query: Query, { db, tables }: Backup, erasures: readonly Erasure[], now: Date) {
+  const { dialect } = core;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
-  for (const table of ["messages", "hits", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
-  const { value: secret } = backup.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET) ?? {};
-  const isErased = ({ email, accepted_at: acceptedAtMs }: Readonly<Record<string, unknown>>) => {
-    const hash = erasures.length > 0 ? hashWith(String(secret), String(email)) : "";
-    return erasures.some((erasure) => erasure.hash === hash && Number(acceptedAtMs) <= erasure.at.getTime());
-  };
-  const erased = new Set<unknown>();
-  const tables = backup.prepare(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
+  const marked = await query<Marked>(
+    "SELECT reference, is_restricted, corrected_at FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL",
   );
-  for (const { name: table } of tables.all()) {
-    const insert = rowInserter(backup, String(table), query, dialect);
-    for (const row of backup.prepare(`SELECT * FROM ${table}`).iterate()) {
+  for (const table of ["messages", "hits", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
+  const isErased = erasedBy(erasures, String(db.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET)?.value));
+  const erased = new Set<unknown>();
+  for (const [table, all] of tables) {
+    if (OF_CLIENTS.includes(table)) continue;
+    // Posts that wait are added to those of this database, with numbers of their own.
+    const columns = table === "hook_events" ? all.filter(({ name }) => name !== "id") : all;
+    const insert = rowInserter(table, columns, query, dialect);
+    for (const row of db.prepare(selectOf(table, columns)).iterate()) {
       if (table === "messages" && isErased(row)) erased.add(row.id);
       else if (!erased.has(row.message_id)) await insert.add(Object.values(row) as Cell[]);
     }
@@ -172,19 +256,68 @@ async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, era
   if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;
-  return { ...(await onlyRow<{ messages: number; waiting: number }>(query, counted)), erased: erased.size };
+  const counts = await onlyRow<{ messages: number; waiting: number }>(query, counted);
+  return { ...counts, erased: erased.size, ...(await keepRestrictions(core, query, marked, now)) };
 }
 
-/** Inserts many rows with one statement. */
+interface Marked {
+  reference: string;
+  isRestricted: boolean;
+  correctedAt: Date | null;
+}
+
+/** Restricts the messages that were restricted before, and counts the corrections that are missing now. */
+async function keepRestrictions(core: Core, query: Query, marked: readonly Marked[], now: Date) {
+  const { isIn } = core.dialect;
+  const restricted = marked.filter(({ isRestricted }) => isRestricted).map(({ reference }) => reference);
+  const ids = await readColumn<number>(
+    query,
+    `UPDATE messages SET is_restricted = 1, announced_for = NULL WHERE is_restricted = 0 AND ${isIn("reference", "$1")}
+     RETURNING id`,
+    [restricted],
+  );
+  await addEvents(core, query, ids, { kind: "restricted", at: now });
+  const restored = await query<Marked>(
+    `SELECT reference, corrected_at FROM messages WHERE ${isIn("reference", "$1")}`,
+    [marked.map(({ reference }) => reference)],
+  );
+  const correctedAt = new Map(restored.map((one) => [one.reference, one.correctedAt?.getTime() ?? 0]));
+  const isLost = (one: Marked) =>
+    (one.correctedAt?.getTime() ?? 0) > (correctedAt.get(one.reference) ?? Number.POSITIVE_INFINITY);
+  return { restrictions: ids.length, corrections: marked.filter(isLost).length };
+}
+
+/** Whether a row of `messages` is from a person who was erased after it was accepted. */
+function erasedBy(erasures: readonly Erasure[], secret: string) {
+  const erasedAtMs = new Map<string, number>();
+  for (const { hash, at } of erasures) erasedAtMs.set(hash, Math.max(at.getTime(), erasedAtMs.get(hash) ?? 0));
+  return (row: Readonly<Record<string, unknown>>): boolean => {
+    if (erasedAtMs.size === 0) return false;
+    const former = row.former_addresses === null ? [] : String(row.former_addresses).split(" ");
+    const hashes = [hashWith(secret, String(row.email)), ...former];
+    return hashes.some((hash) => Number(row.accepted_at) <= (erasedAtMs.get(hash) ?? Number.NEGATIVE_INFINITY));
+  };
+}
+
+export function selectOf(table: string, columns: readonly Column[]): string {
+  return `SELECT ${columns.map(({ name }) => name).join(", ")} FROM ${table}`;
+}
+
+/** The columns that the table has in both. */
+export function sharedColumns(table: string, { tables }: Pick<Backup, "tables">, migrations: readonly Migration[]) {
+  const ours = tablesOf(migrations).get(table) ?? [];
+  return (tables.get(table) ?? []).filter(({ name }) => ours.some((column) => column.name === name));
+}
+
+/** Inserts many rows with one statement. The columns are our own, see `tablesOf`. */
 export function rowInserter(
-  backup: DatabaseSync,
   table: string,
+  columns: readonly Column[],
   query: Query,
   { integer, real, keptIds, itemsOf }: Dialect,
 ) {
-  const columns = backup.prepare(`SELECT name, type, pk FROM pragma_table_info('${table}')`).all();
   const types: Readonly<Record<string, string>> = { INTEGER: integer, REAL: real };
-  const items = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${types[String(type)] ?? "TEXT"})`);
+  const items = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${types[type] ?? "TEXT"})`);
   const names = columns.map(({ name }) => name).join(", ");
   const ids = columns.some(({ name }) => name === "id") ? keptIds : "";
   const sql = `INSERT INTO ${table} (${names}) ${ids} SELECT ${items.join(", ")} FROM ${itemsOf("$1")}`;
@@ -209,7 +342,7 @@ export function rowInserter(
 export function readLeftMessages(file: string): { newest: string; messages: number; unsent: number } | null {
   const db = new DatabaseSync(file, { readOnly: true, open: false });
   try {
-    if (readBackupVersion(db) === null) return null;
+    readBackupVersion(db, file);
     const sql = `SELECT reference AS newest, (SELECT count(*) FROM messages) AS messages,
         (SELECT count(DISTINCT message_id) FROM deliveries WHERE state = 'queued') AS unsent
       FROM messages ORDER BY id DESC LIMIT 1`;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { addEvents, type Core, idsOf, type Part, readLocked } from "./core.ts";
-import { normaliseEmail, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
+import { normaliseEmail, type Query, readColumn, readMeta, SECRET, writeMeta } from "./database.ts";
 import type { StoredMessage } from "./store.ts";
 
 // What operators do with all messages of one person. If versions are given and the person's messages have changed
@@ -59,6 +59,12 @@ function rectify(
       `UPDATE messages SET corrected_at = $2, ${columns.join(", ")} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
       [idsOf(messages), now, ...FIELD_NAMES.map((field) => changes[field] ?? null)],
     );
+    if (changes.email !== undefined) {
+      // A backup that is restored after an erasure may contain the old address.
+      const sql = `UPDATE messages SET former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)
+        WHERE ${dialect.isIn("id", "$1", "BIGINT")}`;
+      await query(sql, [idsOf(messages), hashWith(await readSecret(query), email)]);
+    }
     if (removesFootprint) {
       const isTheirs = dialect.isIn("id", "$1", "BIGINT");
       await query(`UPDATE messages SET footprint = NULL, footprint_kg = NULL WHERE ${isTheirs}`, [idsOf(messages)]);
@@ -112,10 +118,16 @@ async function finishErasure({ query, eraseTraces }: Core): Promise<boolean> {
   return true;
 }
 
-/** Hashes an email address for an Erasure. */
-async function hashAddress({ query }: Core, email: string): Promise<string> {
-  // Read again, because a restore replaces the secret.
-  return hashWith((await readMeta(query, SECRET)) ?? "", email);
+/** Hashes of the address, and of all addresses that its messages had before corrections, for an Erasure. */
+async function hashAddresses({ query, dialect }: Core, email: string): Promise<string[]> {
+  const sql = `SELECT former_addresses FROM messages WHERE ${dialect.lowerCaseEmail} = $1 AND former_addresses > ''`;
+  const former = await readColumn<string>(query, sql, [normaliseEmail(email)]);
+  return [...new Set([hashWith(await readSecret(query), email), ...former.flatMap((hashes) => hashes.split(" "))])];
+}
+
+/** Read again, because a restore replaces it. */
+async function readSecret(query: Query): Promise<string> {
+  return (await readMeta(query, SECRET)) ?? "";
 }
 
 /** Keyed, so that addresses cannot be guessed without the database. */
@@ -125,5 +137,5 @@ export function hashWith(secret: string, email: string): string {
     .digest("base64url");
 }
 
-export const people = { find, rectify, restrict, erase, finishErasure, hashAddress };
+export const people = { find, rectify, restrict, erase, finishErasure, hashAddresses };
 export type People = Part<typeof people>;

@@ -1,11 +1,11 @@
-import { openBackup, rowInserter } from "./archive.ts";
+import { openBackup, rowInserter, selectOf, sharedColumns } from "./archive.ts";
 import { type Database, SECRET, writeMeta } from "./database.ts";
 import type { Migration } from "./schema.ts";
 import { toStoreError } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 
 /** The tables whose rows belong to a message. */
-const PARTS = ["deliveries", "events", "keys", "drafts"];
+const PARTS = ["deliveries", "events", "drafts"];
 const MESSAGES_AT_A_TIME = 100;
 
 /**
@@ -14,7 +14,9 @@ const MESSAGES_AT_A_TIME = 100;
  * others, or their row numbers if the references are damaged too.
  */
 export async function rescue(file: string, { query, dialect }: Database, migrations: readonly Migration[]) {
-  const { db, close } = await openBackup(file, migrations);
+  // A damaged file cannot be upgraded, so this reads the columns of its own version.
+  const backup = await openBackup(file, migrations, true);
+  const { db, close } = backup;
   /** `null` if the rows are damaged. */
   const read = (sql: string, ...values: number[]) => {
     try {
@@ -31,12 +33,16 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
     // Any of these may be damaged; the others still give the highest number.
     const ends = ["id) AS id FROM messages", "message_id) AS id FROM deliveries", "message_id) AS id FROM events"];
     const lastId = Math.max(...ends.map((end) => Number(read(`SELECT max(${end}`)?.[0]?.id ?? 0)));
-    const inserters = ["messages", ...PARTS].map((table) => ({ table, ...rowInserter(db, table, query, dialect) }));
+    const inserters = ["messages", ...PARTS].flatMap((table) => {
+      const columns = sharedColumns(table, backup, migrations);
+      if (columns.length === 0) return [];
+      const sql = `${selectOf(table, columns)} WHERE ${table === "messages" ? "id" : "message_id"} = ?`;
+      return { table, sql, ...rowInserter(table, columns, query, dialect) };
+    });
     const unreadable: string[] = [];
     for (let first = 1; first <= lastId; first += MESSAGES_AT_A_TIME) {
       const readable = new Set(Array.from({ length: MESSAGES_AT_A_TIME }, (_, index) => first + index));
-      for (const { table, add, end } of inserters) {
-        const sql = `SELECT * FROM ${table} WHERE ${table === "messages" ? "id" : "message_id"} = ?`;
+      for (const { table, sql, add, end } of inserters) {
         for (const id of readable) {
           const rows = read(sql, id);
           for (const row of rows ?? []) await add(Object.values(row) as string[]);

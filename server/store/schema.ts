@@ -24,7 +24,7 @@ export const GO_BACK =
  */
 export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
   const version = (await readKnownVersion(query, dialect, migrations)) ?? 0;
-  await query(`CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`);
+  await query(createMeta(dialect));
   for (const statement of migrations.slice(version).flatMap((migration) => migration(dialect))) {
     await query(statement).catch((error: Error) => {
       if (error instanceof StoreUnavailable) throw error;
@@ -36,6 +36,11 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
   const newKey = randomBytes(32).toString("hex");
   await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [SECRET, newKey]);
   return (await readMeta(query, SECRET)) ?? "";
+}
+
+/** Precedes the migrations, because it contains their number. */
+export function createMeta({ tableEnd }: Dialect): string {
+  return `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${tableEnd}`;
 }
 
 /**

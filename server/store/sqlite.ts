@@ -16,7 +16,7 @@ import {
 import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
 import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
-const dialect: Dialect = {
+export const sqliteDialect: Dialect = {
   integer: "INTEGER",
   real: "REAL",
   // AUTOINCREMENT never reuses the number of an erased message.
@@ -100,7 +100,7 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
   // If it finds a problem, the next call rejects with it.
   const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
   return {
-    dialect,
+    dialect: sqliteDialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
     transaction: (work) => runOnFile(() => transaction(db, () => work(query))),
     nextChange: upkeep.nextChange,
@@ -126,7 +126,7 @@ export async function openSqliteToRead(
   if (!existsSync(file)) return null;
   const db = await Promise.try(() => new DatabaseSync(file, { readOnly: true })).catch(throwStoreError);
   return {
-    dialect,
+    dialect: sqliteDialect,
     query: queryOf(db),
     time: async () => new Date(),
     close: async () => db.close(),
@@ -271,7 +271,7 @@ function requireOwnFile(db: DatabaseSync, file: string): void {
     db.exec("ROLLBACK");
     if (id !== APPLICATION_ID && (id !== 0 || tables > 0)) throw new StoreRefused(refusal);
   } catch (error) {
-    throw primaryCode(error) === NOT_A_DATABASE ? new StoreRefused(refusal, { cause: error }) : error;
+    throw isNotADatabase(error) ? new StoreRefused(refusal, { cause: error }) : error;
   }
 }
 
@@ -319,6 +319,10 @@ export function toStoreError(error: unknown): unknown {
   if (!reason || !remedy) return error;
   const kind = code === DAMAGED || code === NOT_A_DATABASE ? StoreDamaged : StoreUnavailable;
   return new kind({ problem: `The message database cannot be used: ${reason}`, remedy }, { cause: error });
+}
+
+export function isNotADatabase(error: unknown): boolean {
+  return primaryCode(error) === NOT_A_DATABASE;
 }
 
 function throwStoreError(error: unknown): never {

@@ -101,14 +101,19 @@ test("the documented commands move a site from SQLite to PostgreSQL, and a start
 test("a restored backup has no messages of people who were erased", async () => {
   const env = { DATA_DIR: await makeScratchFolder() };
   const store = await untilEnd(openStoreInProcess({ dataDir: env.DATA_DIR, databaseUrl: null }));
-  for (const email of ["Erased@Example.com", "kept@example.com"])
-    await send(store, submissionOf(messageWith({ email })), new Date(Date.now() - MINUTE_MS), ["mail", "hook"]);
+  const [, , deleted] = await Promise.all(
+    ["Erased@Example.com", "kept@example.com", "deleted@example.com"].map((email) =>
+      send(store, submissionOf(messageWith({ email })), new Date(Date.now() - MINUTE_MS), ["mail", "hook"]),
+    ),
+  );
   const backup = join(env.DATA_DIR, "backup.db");
   await messages(env, "backup", backup);
   expect(await messages(env, "privacy", "erase", "erased@example.com", "--yes")).toMatch(/^1 message and 0/);
+  await messages(env, "delete", String(deleted), "--yes");
+  expect(await messages(env, "privacy", "erase", "deleted@example.com")).toMatch(/^There are no messages .+ recorded/);
   expect(await readFile(join(env.DATA_DIR, "erasures"), "utf8")).not.toMatch(/@|erased/i);
   expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
-    "1 message restored, 1 of them to be sent. Left out, because erased after the backup: 1 message.\n",
+    "1 message restored, 1 of them to be sent. Left out, because erased after the backup: 2 messages.\n",
   );
   expect(await store.messages.list({})).toMatchObject([{ email: "kept@example.com" }]);
 });
