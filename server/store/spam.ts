@@ -20,6 +20,7 @@ const MARKS: Readonly<Partial<Record<EventKind, boolean>>> = {
   unanswered: false,
   "marked-as-spam": false,
 };
+const UNDONE = "undone" satisfies EventKind;
 
 const monthOf = (now: Date) => now.getUTCFullYear() * 100 + now.getUTCMonth() + 1;
 
@@ -68,11 +69,18 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
 
   /** The addresses whose newest mark is a good one. */
   async function knownAddresses(query: Query, addresses: readonly string[]): Promise<ReadonlySet<string>> {
-    const marks = await query<{ email: string; kind: EventKind }>(
-      `SELECT ${dialect.lowerCaseEmail} AS email, kind FROM events JOIN messages ON messages.id = message_id
+    const events = await query<{ id: number; email: string; kind: EventKind }>(
+      `SELECT messages.id, ${dialect.lowerCaseEmail} AS email, kind FROM events JOIN messages ON messages.id = message_id
        WHERE ${dialect.isIn(dialect.lowerCaseEmail, "$1")} AND ${dialect.isIn("kind", "$2")} ORDER BY events.id`,
-      [addresses, Object.keys(MARKS)],
+      [addresses, [...Object.keys(MARKS), UNDONE]],
     );
+    // An undone mark counts no more: the mark before it decides.
+    const marks: typeof events = [];
+    for (const event of events) {
+      const undone = marks.findLast(({ id }) => event.kind === UNDONE && id === event.id);
+      if (undone) marks.splice(marks.indexOf(undone), 1);
+      if (event.kind !== UNDONE) marks.push(event);
+    }
     const newest = new Map(marks.map(({ email, kind }) => [email, MARKS[kind]]));
     return new Set(addresses.filter((address) => newest.get(address)));
   }

@@ -84,6 +84,10 @@ export function spamSuite(test: ContractTest): void {
     const [spam] = await node.messages.list({ email: "both@x.org" });
     await mark("spam", spam?.reference);
     expect(await send(node, spamWith("both@x.org"))).toBe("looks-like-spam");
+    const marked = { before: spam as StoredMessage, after: await get(node, spam?.reference ?? "") };
+    expect(await node.messages.undo([marked], NOON)).toHaveLength(1);
+    expect(await send(node, spamWith("both@x.org"))).toBeNull();
+    await mark("spam", spam?.reference);
     await mark("release", spam?.reference);
     expect(await send(node, spamWith("both@x.org"))).toBeNull();
     await mark("unanswer", answered);
