@@ -311,7 +311,7 @@ test("shows and prints a message's estimate, which can be removed", async ({ pag
     "Electricity3,000 kWh500 kg",
     "Long return flights2 flights of 6,500 km each way, business11 t",
   ]);
-  await expect(card).toContainText("The range is from 9.9 t to 11 t: published figures differ for UK and other long");
+  await expect(card).toContainText("The range is from 10 t to 11 t: published figures differ for UK and other long");
   await expect(card).toContainText(`Computed with: ${footprint.factorSet}.An estimate, not a certificate.`);
 
   await page.evaluate(() => {
