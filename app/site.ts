@@ -125,7 +125,7 @@ This email was sent automatically.`,
     /** As in docs/operations.md, "Backup and restore". */
     backupsKept: "14 days",
     /** Only the proxy in front of this server keeps a request log; nginx on Debian keeps it for 14 days. */
-    requestLogKept: "14 days",
+    requestLogKept: "15 days",
   },
 };
 

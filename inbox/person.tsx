@@ -252,7 +252,9 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
         Removes {count} from <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
         files on this machine. This cannot be undone. It does not change backups or emails that were already sent.
       </p>
-      {posted.length > 0 && <p>The receiver of the web hook (HOOK_URL) has a copy. Ask them to erase it too.</p>}
+      {posted.length > 0 && (
+        <p>The receiver of the web hook (HOOK_URL) has a copy. The server tells them to erase it too.</p>
+      )}
       {unsent > 0 && <p>{formatNumber(unsent)} of these messages never reached the team.</p>}
       <TextInput
         label="Type the address to confirm"

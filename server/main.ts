@@ -11,6 +11,7 @@ import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { type LogStream, openLogStream, openTerminalLog } from "./log-stream.ts";
 import { OperatorError } from "./operator-error.ts";
+import { startHookEvents } from "./outbox/hook-events.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { createSenders } from "./outbox/senders.ts";
@@ -83,6 +84,7 @@ async function run(config: Config): Promise<void> {
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
+  const hookEvents = config.hook && startHookEvents({ queue: store.queue, hook: config.hook, log, clock });
   const purge = startPurge({ store, dataDir, channels: channelsOf(config), log, clock });
   alerts = startAlerts({ store, watch, program: PROGRAM, retention, brand, alertUrl, log, clock });
 
@@ -111,7 +113,7 @@ async function run(config: Config): Promise<void> {
     await app.close();
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
-    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
+    await Promise.all([outbox?.stop(mailMs), hookEvents?.stop(), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
     await Promise.all([metrics?.close(), heartbeat.stop()]);
     await store.close();
     await exit(0, logStream);

@@ -212,7 +212,7 @@ describe("on SQLite", () => {
     expect(await print("retry", "--failed")).toBe("1 message queued again.\n");
     expect(await print("stats")).toContain("\nWeb hook: 1 sent, 1 waiting, 0 failed, 0 skipped.\n");
     expect(await print("privacy", "erase", "ada@example.com", "--yes")).toMatch(
-      new RegExp(`\nAsk the receiver of HOOK_URL to erase its copies too: ${posted}\n$`),
+      new RegExp(`\nThe server tells the receiver of HOOK_URL to erase its copies too: ${posted}\n$`),
     );
   });
 

@@ -78,7 +78,10 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
     const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const { messages, files } = requireDone(email, await calls.erase({ email }));
-    const copies = `Ask the receiver of HOOK_URL to erase its copies too: ${posted.join(", ")}\n`;
+    const { channels } = await openDesk();
+    const isTold = channels.includes("hook");
+    const told = isTold ? "The server tells the receiver of HOOK_URL" : "Ask the receiver of the former HOOK_URL";
+    const copies = `${told} to erase its copies too: ${posted.join(", ")}\n`;
     const noted = "The erasure is recorded, so that no restored backup brings messages back.";
     const text =
       messages > 0

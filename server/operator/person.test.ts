@@ -7,6 +7,7 @@ import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
+import { exportPerson } from "./person.ts";
 import { createCaller } from "./router.ts";
 
 const EMAIL = "ada@example.com";
@@ -36,6 +37,15 @@ test("a correction leaves estimates as they are, or removes them", async () => {
   expect(await correct({ changes: {}, footprint: "none" })).toMatchObject({ messages: 2 });
   expect(await estimates()).toEqual([null, null]);
   expect(await correct({ changes: { name: "X" }, footprint: "none" })).toEqual({ outcome: "no-estimate" });
+});
+
+test("a copy for the person includes drafts of replies", async () => {
+  const { store } = await openPerson(null, null);
+  const [newest] = await store.messages.list({});
+  await store.messages.saveDraft(newest?.reference ?? "", { subject: "Re", text: "Dear Ada" }, new Date(0));
+  const drafts = [{ author: null, savedAt: "1970-01-01T00:00:00.000Z", subject: "Re", text: "Dear Ada" }];
+  const { messages } = JSON.parse(await exportPerson(EMAIL, store));
+  expect(messages.map((message: { drafts?: unknown }) => message.drafts)).toEqual([drafts, undefined]);
 });
 
 test("nothing is done if messages changed after the operator saw them", async () => {

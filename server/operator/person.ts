@@ -23,9 +23,15 @@ export async function readPerson(email: string, store: Store) {
   };
 }
 
+/** Includes drafts of replies, which other exports leave out. */
 export async function exportPerson(email: string, store: Store): Promise<string> {
   const messages = await messagesJson(await store.messages.list({ email }), store.messages);
-  return visibleJson({ email, exportedAt: await store.status.time(), messages });
+  const drafts = await store.messages.listDrafts(messages.map(({ reference }) => reference));
+  const withDrafts = messages.map((message) => {
+    const theirs = drafts.filter(({ reference }) => reference === message.reference);
+    return theirs.length === 0 ? message : { ...message, drafts: theirs.map(({ reference: _, ...draft }) => draft) };
+  });
+  return visibleJson({ email, exportedAt: await store.status.time(), messages: withDrafts });
 }
 
 /** If a version is given and the person's messages have another version, nothing is changed. */

@@ -36,7 +36,7 @@ export function hookSender(settings: HookSettings): Sender {
  */
 interface HookEvent {
   id: string;
-  type: "message.accepted" | "ping";
+  type: "message.accepted" | "message.erased" | "message.corrected" | "ping";
   timestamp: Date;
   data: unknown;
 }

@@ -1,6 +1,6 @@
 import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
 import { type Query, readColumn, type Value } from "./database.ts";
-import { readDrafts, removeDraft, saveDraft } from "./drafts.ts";
+import { listDrafts, readDrafts, removeDraft, saveDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
 import type { Action, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
@@ -251,4 +251,4 @@ function reply(
   }, ANNOUNCED);
 }
 
-export const actions = { act, markSeen, addNote, reply, saveDraft, readDrafts, undo, takeBackReply };
+export const actions = { act, markSeen, addNote, reply, saveDraft, readDrafts, listDrafts, undo, takeBackReply };

@@ -64,3 +64,12 @@ export async function readDrafts(
   const own = [account, NOBODY].map((name) => drafts.find(({ author }) => author === name)).find(Boolean) ?? null;
   return { own, others: drafts.filter(({ author }) => author !== NOBODY && author !== account) };
 }
+
+/** The drafts of all operators for these messages, oldest first. */
+export function listDrafts({ query, dialect }: Core, references: readonly string[]) {
+  return query<Draft & { reference: string }>(
+    `SELECT reference, NULLIF(author, '${NOBODY}') AS author, saved_at, subject, text FROM drafts
+     JOIN messages ON id = message_id WHERE ${dialect.isIn("reference", "$1")} ORDER BY saved_at`,
+    [references],
+  );
+}

@@ -190,8 +190,9 @@ async function acceptBatch(core: Core, query: Query, batch: readonly PendingMess
         // Further hits add no information about a network over its limit, and a flood of them would fill the table.
         if (waitMs(network, past, candidate) > 0) continue;
         const { hash } = network;
-        hits.push({ hash, at: nowMs });
-        past.hits.set(hash, [...(past.hits.get(hash) ?? []), { hash, ms: nowMs }]);
+        const ms = coarseMs(nowMs, rules.rateLimits);
+        hits.push({ hash, at: ms });
+        past.hits.set(hash, [...(past.hits.get(hash) ?? []), { hash, ms }]);
       }
     }
     return acceptance;
@@ -256,6 +257,15 @@ interface Past {
   queuedLastHour: number;
   /** The messages in the batch that look like spam. */
   spam: ReadonlySet<Submission["message"]>;
+}
+
+/**
+ * The stored time of a hit: a full minute, or a tenth of a shorter window. The exact time would lead from a network's
+ * hash to the message that was accepted then.
+ */
+export function coarseMs(nowMs: number, limits: readonly Limit[]): number {
+  const stepMs = Math.min(MINUTE_MS, ...limits.map(({ windowMs }) => Math.ceil(windowMs / 10)));
+  return nowMs - (nowMs % stepMs);
 }
 
 /** The time until every limit allows the network one more message; 0 if it may send now. */

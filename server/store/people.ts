@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { addEvents, type Core, idsOf, type Part, readLocked } from "./core.ts";
 import { normaliseEmail, type Query, readColumn, readMeta, SECRET, writeMeta } from "./database.ts";
+import { queueHookEvents } from "./hook-events.ts";
 import type { StoredMessage } from "./store.ts";
 
 // What operators do with all messages of one person. If versions are given and the person's messages have changed
@@ -71,6 +72,7 @@ function rectify(
     }
     await spam.lessonsChanged(query);
     await addEvents(core, query, idsOf(messages), { kind: "corrected", at: now });
+    await queueHookEvents(core, query, "message.corrected", messages, now);
     return messages.length;
   });
 }
@@ -97,12 +99,14 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
  * Erases the messages and returns their references. Call `finishErasure` afterwards to remove their traces. Changes
  * nothing if there is no message.
  */
-function erase(core: Core, email: string, versions?: Versions): Promise<string[]> {
+async function erase(core: Core, email: string, versions?: Versions): Promise<string[]> {
+  const now = await core.time();
   const eraseAll = async (query: Query) => {
     const messages = await readPerson(core, query, email, versions);
     if (messages.length === 0) return [];
     await query(`DELETE FROM messages WHERE ${core.dialect.isIn("id", "$1", "BIGINT")}`, [idsOf(messages)]);
     await core.spam.lessonsChanged(query);
+    await queueHookEvents(core, query, "message.erased", messages, now);
     // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
     await writeMeta(query, ERASURE_MARK, "1");
     return messages.map(({ reference }) => reference);

@@ -3,7 +3,8 @@ import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import { addEvents, type Core, idsOf, type Part } from "./core.ts";
 import { type Dialect, insertRows, type Query, readColumn, type Value } from "./database.ts";
-import { keyedHash } from "./intake.ts";
+import { hookEvents } from "./hook-events.ts";
+import { coarseMs, keyedHash } from "./intake.ts";
 import { type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
 
 // What the outbox does with deliveries, the same for every channel.
@@ -202,7 +203,7 @@ function admit(
         if ((await query(sql, [hash, ...window, count])).length === count) return name;
       }
       await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
-      const hits = named.map(({ hash }) => ({ hash, at: nowMs }));
+      const hits = named.map(({ hash }) => ({ hash, at: coarseMs(nowMs, limits) }));
       await insertRows(query, dialect, "hits", hits);
       return null;
     },
@@ -357,5 +358,6 @@ export const queue = {
   countChannel,
   unreported,
   markReported,
+  ...hookEvents,
 };
 export type Queue = Part<typeof queue>;

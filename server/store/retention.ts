@@ -100,8 +100,14 @@ function announcedNow(retention: Retention): string {
 
 /** Erases the messages that have expired, and client hashes older than a day; returns references. */
 async function purge({ query, transaction, dialect, retention, spam }: Core, now: Date): Promise<string[]> {
-  // Hits from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
-  await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
+  // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
+  const day = [now.getTime() - DAY_MS, now.getTime() + DAY_MS];
+  await query("DELETE FROM hits WHERE at <= $1 OR at > $2", day);
+  await query(
+    `DELETE FROM keys WHERE EXISTS (SELECT 1 FROM messages
+     WHERE id = message_id AND (accepted_at <= $1 OR accepted_at > $2))`,
+    day,
+  );
   const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
     WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${isAnnounced(retention)} AND ${expiryOf(retention)} <= $1
     ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;

@@ -232,7 +232,7 @@ function keepLess({ identity, integer, tableEnd }: Dialect): readonly string[] {
     `CREATE TABLE hook_events (
       id ${identity},
       type TEXT NOT NULL,
-      reference TEXT NOT NULL,
+      for_reference TEXT NOT NULL,
       at ${integer} NOT NULL,
       due_at ${integer} NOT NULL,
       attempts ${integer} NOT NULL DEFAULT 0
