@@ -1,6 +1,8 @@
 import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
+import { plural } from "../../contract/plural.ts";
+import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
 import { addEvents, type Core, type Part } from "./core.ts";
@@ -8,7 +10,7 @@ import { type Dialect, onlyRow, type Query, readColumn, readMeta, SECRET, type V
 import { ERASURE_MARK, hashWith } from "./people.ts";
 import { retentionRules } from "./retention.ts";
 import { createMeta, type Migration, migrate, readSchemaVersion } from "./schema.ts";
-import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, toStoreError } from "./sqlite.ts";
+import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreDamaged, StoreRefused, StoreUnavailable } from "./store.ts";
@@ -336,17 +338,24 @@ export function rowInserter(
 }
 
 /**
- * Counts the messages in a SQLite file of any version; `null` if it is not our database. `newest` identifies them in
- * another database.
+ * Finds messages that stayed in DATA_DIR when DATABASE_URL was set, in a file of any version. Returns the advice and the
+ * newest reference; if the other database contains that reference, the messages were moved. `null` if there are none.
  */
-export function readLeftMessages(file: string): { newest: string; messages: number; unsent: number } | null {
+export function findLeftMessages({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">) {
+  if (databaseUrl === null) return null;
+  const file = sqliteFile(dataDir);
   const db = new DatabaseSync(file, { readOnly: true, open: false });
   try {
     readBackupVersion(db, file);
     const sql = `SELECT reference AS newest, (SELECT count(*) FROM messages) AS messages,
         (SELECT count(DISTINCT message_id) FROM deliveries WHERE state = 'queued') AS unsent
       FROM messages ORDER BY id DESC LIMIT 1`;
-    return (db.prepare(sql).get() as { newest: string; messages: number; unsent: number } | undefined) ?? null;
+    const left = db.prepare(sql).get();
+    if (!left) return null;
+    const problem = `${file} still contains ${plural(Number(left.messages), "message")}, ${left.unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
+    const remedy = "delete that file once it is no longer needed; to move them, stop the website and run";
+    const advice: Advice = { problem, remedy, command: `messages restore ${file}` };
+    return { newest: String(left.newest), advice };
   } catch {
     return null;
   } finally {

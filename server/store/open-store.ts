@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
-import type { Advice } from "../../contract/commands.ts";
-import { plural } from "../../contract/plural.ts";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
-import { type Archive, archive, readLeftMessages } from "./archive.ts";
+import { type Archive, archive } from "./archive.ts";
 import { bindPart, type Core, messageReader } from "./core.ts";
 import { type Database, type Query, readColumn, writeMeta } from "./database.ts";
 import { createIntake, type Intake } from "./intake.ts";
@@ -254,21 +252,6 @@ function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<
     return last;
   };
   return { run, fail };
-}
-
-/**
- * Finds messages that stayed in DATA_DIR when DATABASE_URL was set. Returns the advice and the newest reference; if the
- * other database contains that reference, the messages were moved. `null` if there are none.
- */
-export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "retention">) {
-  const file = sqliteFile(dataDir);
-  const left = databaseUrl === null ? null : readLeftMessages(file);
-  if (left === null) return null;
-  const { newest, messages, unsent } = left;
-  const problem = `${file} still contains ${plural(messages, "message")}, ${unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
-  const remedy = "delete that file once it is no longer needed; to move them, stop the website and run";
-  const advice: Advice = { problem, remedy, command: `messages restore ${file}` };
-  return { newest, advice };
 }
 
 export type DatabaseState = Awaited<ReturnType<typeof inspectDatabase>>;
