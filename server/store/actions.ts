@@ -14,7 +14,6 @@ import { type Replaced, takeBackReply, undo } from "./undo.ts";
  */
 type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
 
-/** An operator's reply to a message. */
 export interface Reply {
   /** Chosen by the client, so that a repeated reply is recognised. */
   key: string;
@@ -32,7 +31,6 @@ const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
   resend: "delivered",
   release: "quarantined",
 };
-/** The history entry of each action. */
 const EVENT: Readonly<Record<Exclude<Action, "delete" | "spam">, EventKind>> = {
   retry: "retried",
   resend: "resent",
@@ -106,7 +104,6 @@ async function apply(
   return allowed.map(({ reference }) => reference);
 }
 
-/** Queues the deliveries that the action is for. */
 async function send(
   core: Core,
   query: Query,
@@ -180,7 +177,6 @@ async function quarantine(core: Core, query: Query, messages: readonly StoredMes
   }
 }
 
-/** Records that an operator has opened a message in quarantine. */
 function markSeen(core: Core, reference: string, now: Date): Promise<void> {
   return core.transaction(async (query) => {
     const ids = await readColumn<number>(

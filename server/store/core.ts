@@ -8,7 +8,6 @@ import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./
 
 // What the parts of the store share.
 
-/** What the functions of a part work with. */
 export interface Core extends Omit<Database, "copyTo"> {
   /** The database's secret for keyed hashes, the same on every node. */
   secret: string;
@@ -128,7 +127,6 @@ interface NewEvent {
   detail?: string | null;
 }
 
-/** Writes the event into the history of each of the messages. */
 export async function addEvents(
   { dialect: { isIn }, account }: Core,
   query: Query,

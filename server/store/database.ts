@@ -42,7 +42,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The SQL that differs between the two databases. */
 export interface Dialect {
   /** The type of 64-bit numbers: times, row numbers, flags. */
   integer: string;
@@ -100,7 +99,6 @@ export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields
   return record as Fields;
 }
 
-/** Recognises columns with times by their names. */
 function isTime(column: string): boolean {
   return column === "at" || column.endsWith("_at");
 }
@@ -126,7 +124,6 @@ export async function onlyRow<Row>(query: Query, sql: string, values?: readonly 
   return row;
 }
 
-/** The values of a statement that has one column. */
 export async function readColumn<T>(query: Query, sql: string, values?: readonly Value[]): Promise<T[]> {
   const rows = await query<Record<string, T>>(sql, values);
   return rows.flatMap((row) => Object.values(row));

@@ -4,7 +4,6 @@ import { normaliseReference } from "./reference.ts";
 
 // Unfinished replies: each operator has one of their own for a message.
 
-/** An operator's unfinished reply. */
 export interface Draft {
   author: string | null;
   savedAt: Date;

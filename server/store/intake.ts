@@ -21,7 +21,6 @@ export interface Submission {
   isTrapped: boolean;
 }
 
-/** A group of addresses that shares limits. */
 export interface Network {
   hash: string;
   /** The network's limit as a multiple of a single client's. */
@@ -32,7 +31,6 @@ export interface AcceptanceRules {
   referencePrefix: string;
   rateLimits: readonly Limit[];
   hourlyLimit: number | null;
-  /** Messages that look like spam are quarantined. */
   spamFilter: boolean;
   /** The deliveries that every message gets at once. */
   channels: readonly Channel[];

@@ -20,7 +20,6 @@ export type TabCounts = Readonly<Record<Tab, number>>;
 export const SORTS = ["newest", "oldest", "footprint"] as const;
 export type ListSort = (typeof SORTS)[number];
 
-/** A message's position in a list. */
 export interface MessagePlace {
   /** Counted from 1; `null` if the list does not contain the message, such as an answered one in `unanswered`. */
   position: number | null;
@@ -30,7 +29,6 @@ export interface MessagePlace {
   next: string | null;
 }
 
-/** An event in a message's history. */
 export interface StoredEvent {
   at: Date;
   kind: EventKind;
@@ -40,7 +38,6 @@ export interface StoredEvent {
   author: string | null;
 }
 
-/** An operator's note or reply. */
 export interface Note {
   kind: "noted" | "replied";
   at: Date;
@@ -85,7 +82,6 @@ export interface MessageCount {
 const SEARCHED = SEARCHED_COLUMNS.join(" || ' ' || ");
 /** The channels whose failure affects a message. */
 const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
-/** The condition for each tab. */
 const TAB_CONDITION: Readonly<Record<Tab, string>> = {
   all: "TRUE",
   unanswered: "answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
@@ -128,7 +124,6 @@ async function read({ query, readMessages }: Core, sql: string, values: readonly
   return readMessages(query, await readColumn<number>(query, sql, values));
 }
 
-/** The messages that match the filter, and their number in each tab. */
 async function page(core: Core, filter: MessageFilter, part: { sort: ListSort; offset: number; limit: number }) {
   const messages = await listFrom(core, { ...filter, limit: part.limit }, part.sort, part.offset);
   return { messages, counts: await countTabs(core, filter) };

@@ -9,7 +9,6 @@ import { type Channel, type DeliveryState, StoreDamaged, type StoredMessage } fr
 
 // What the outbox does with deliveries, the same for every channel.
 
-/** A delivery leased to one worker. */
 export interface Claim {
   channel: Channel;
   message: StoredMessage;

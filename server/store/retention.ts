@@ -13,7 +13,6 @@ export interface Expiring {
   foundAt: Date;
   count: number;
   unanswered: number;
-  /** When the first message will be erased. */
   firstAt: Date | null;
   /** The messages that no alert has announced. */
   unannounced: number;

@@ -3,8 +3,6 @@ import { HOUR_MS, isWithin } from "../time.ts";
 import { type Database, type Query, readMeta, writeMeta } from "./database.ts";
 import { type Channel, StoreDamaged } from "./store.ts";
 
-// The servers' shared state.
-
 /** Why a channel sends nothing, and since when. */
 export interface Pause {
   channel: Channel;
@@ -52,7 +50,6 @@ export function noteDamage(database: Database) {
   };
 }
 
-/** Records the time of a backup. */
 export function markBackedUp(query: Query, now: Date): Promise<void> {
   return writeMeta(query, BACKED_UP, String(now.getTime()));
 }

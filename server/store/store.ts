@@ -10,7 +10,6 @@ interface ChannelRules {
   name: string;
   /** On a button that sends it. */
   sending: string;
-  /** Whether the settings turn it on. */
   isUsed(config: Config): boolean;
   /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
   queuedBy: "message" | "operator" | { delivered: string };
@@ -77,7 +76,6 @@ export type Channel = keyof typeof CHANNEL_RULES;
 export const CHANNELS = Object.keys(CHANNEL_RULES) as readonly Channel[];
 export const rulesOf: (channel: Channel) => ChannelRules = (channel) => CHANNEL_RULES[channel];
 
-/** The channels that the settings turn on. */
 export function channelsOf(config: Config): Channel[] {
   return CHANNELS.filter((channel) => rulesOf(channel).isUsed(config));
 }
@@ -99,7 +97,6 @@ export type MessageState = Exclude<DeliveryState, "skipped">;
  */
 export type QuarantineReason = "trap" | "network-limit" | "hourly-limit" | "looks-like-spam" | "marked-as-spam";
 
-/** What a message teaches the spam filter. */
 export type Lesson = "spam" | "good";
 
 /**
@@ -174,7 +171,6 @@ export function stateOf({ state, isRestricted, quarantineReason }: StoredMessage
   return [state, reason.replaceAll("-", " "), isRestricted ? "restricted" : ""].filter(Boolean).join(", ");
 }
 
-/** A message's deliveries by channel. */
 export type Deliveries = { readonly mail: Delivery } & { readonly [Other in Exclude<Channel, "mail">]?: Delivery };
 
 export interface Delivery {
@@ -217,5 +213,4 @@ export function restoreError({ name, message, advice }: PlainError): Error {
   return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name });
 }
 
-/** What an error keeps on its way between threads. */
 export type PlainError = Pick<Error, "name" | "message"> & Partial<Pick<OperatorError, "advice">>;
