@@ -56,6 +56,11 @@ const expected = (release: string): unknown[] =>
 
 const versionOf = (dump: string) => Number(/'schema_version', '(\d+)'/.exec(dump)?.[1]);
 
+test("includes this version: before a release, run tools/dump-release.ts", () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+  expect(readdirSync(RELEASES)).toContain(version);
+});
+
 describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
   describe.each(Object.keys(DATABASES) as (keyof typeof DATABASES)[])("on %s", (kind) => {
     test("was made by the migrations that this version has", async () => {

@@ -1,0 +1,99 @@
+// `node tools/dump-release.ts` writes a database of this version to tests/fixtures/releases: as SQL for each database, and
+// the export of its messages. It upgrades the dump of the last release, so that every kind of row is there. Run it once,
+// before a release: from then on, tests refuse a change of its migrations.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
+import { startPostgres } from "../scripts/run-postgres.ts";
+import { openStore, type Store } from "../server/store/open-store.ts";
+import { openPostgres } from "../server/store/postgres.ts";
+import { createMeta, MIGRATIONS } from "../server/store/schema.ts";
+import { sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
+
+const RELEASES = "tests/fixtures/releases";
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const last =
+  readdirSync(RELEASES)
+    .filter((release) => release !== version)
+    .sort(byVersion)
+    .at(-1) ?? "";
+const folder = mkdtempSync(join(tmpdir(), "dump-release-"));
+const postgres = await startPostgres();
+mkdirSync(join(RELEASES, version), { recursive: true });
+try {
+  const env = { PATH: process.env.PATH, DATA_DIR: folder };
+  await dump("sqlite.sql", sqliteDialect, env, async (sql) => {
+    using db = new DatabaseSync(sqliteFile(folder));
+    if (!sql.startsWith("SELECT")) db.exec(sql);
+    return sql.startsWith("SELECT") ? db.prepare(sql).all() : [];
+  });
+  const databaseUrl = await postgres.createDatabase();
+  const { dialect, close } = await openPostgres(databaseUrl, 1);
+  await close();
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await dump(
+    "postgres.sql",
+    dialect,
+    { ...env, DATABASE_URL: databaseUrl },
+    async (sql) => (await client.query(sql)).rows,
+  );
+  await client.end();
+} finally {
+  await postgres.stop();
+  rmSync(folder, { recursive: true });
+}
+
+type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.ProcessEnv, run: Rows): Promise<void> {
+  const before = readFileSync(join(RELEASES, last, file), "utf8");
+  await run(before);
+  const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
+  const settings = { dataDir: folder, databaseUrl: env.DATABASE_URL ?? null, retention, account: "Grace" };
+  const store = await openStore(settings);
+  await addRows(store);
+  await store.close();
+  const statements = [createMeta(dialect), ...MIGRATIONS.flatMap((migration) => migration(dialect))];
+  const tables = statements.flatMap((statement) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1] ?? []);
+  const gone = statements.flatMap((statement) => /^DROP TABLE (\w+)/.exec(statement)?.[1] ?? []);
+  const rows: string[] = [];
+  for (const table of tables.filter((table) => !gone.includes(table))) {
+    for (const row of await run(`SELECT * FROM ${table} ORDER BY 1, 2`)) {
+      const ids = "id" in row ? ` ${dialect.keptIds}` : "";
+      const values = Object.values(row).map((value) => (typeof value === "string" ? quoted(value) : String(value)));
+      rows.push(`INSERT INTO ${table} (${Object.keys(row).join(", ")})${ids.trimEnd()} VALUES (${values.join(", ")})`);
+    }
+  }
+  // What follows the rows, such as the next row numbers, is the same in every version.
+  const end = before
+    .slice(before.lastIndexOf("\nINSERT INTO ") + 1)
+    .split("\n")
+    .slice(1, -1);
+  const text = [...statements, ...rows].map((statement) => `${statement};\n`).join("");
+  writeFileSync(join(RELEASES, version, file), text + end.map((line) => `${line}\n`).join(""));
+  const exported = execFileSync(process.execPath, ["server/cli.ts", "export", "--json"], { env, encoding: "utf8" });
+  writeFileSync(join(RELEASES, version, "messages.json"), exported);
+}
+
+/** Adds the kinds of rows that are new in this version. */
+async function addRows({ messages, people }: Store): Promise<void> {
+  const now = new Date("2026-01-16T09:00:00Z");
+  const [delivered] = await messages.list({ state: "delivered" });
+  if (!delivered) throw new Error(`The dump of ${last} has no delivered message`);
+  await messages.saveDraft(delivered.reference, { subject: "Not sent yet", text: "Dear Ada" }, now);
+  await messages.addNote(delivered.reference, "Noted with a name", now);
+  await people.rectify(delivered.email, { email: "former@example.com" }, now);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function byVersion(one: string, other: string): number {
+  return one.localeCompare(other, "en", { numeric: true });
+}
