@@ -4,7 +4,15 @@ const NPM_COMMAND = "npm run messages --";
 const IMAGE_COMMAND = "node server/cli.ts";
 
 /** A command of this program by its name and arguments. `commandLine` turns it into what an operator types. */
-export type OperatorCommand = "build" | "claims" | "claims review" | "inbox" | "preflight" | `messages ${string}`;
+export type OperatorCommand =
+  | "build"
+  | "claims"
+  | "claims review"
+  | "inbox"
+  | "preflight"
+  // Changes the settings and restarts the website.
+  | "settings"
+  | `messages ${string}`;
 
 /** What an operator types before a command's name. The wrapper script, the systemd unit and the image set their own. */
 export function programName(env: Environment): string {
@@ -14,6 +22,11 @@ export function programName(env: Environment): string {
 /** What an operator types to run the command in this installation. */
 export function commandLine(command: OperatorCommand, program = NPM_COMMAND): string {
   const [name = "", ...args] = command.split(" ");
+  if (name === "settings") {
+    if (program === IMAGE_COMMAND) return "docker compose -f deploy/compose.yaml up -d";
+    if (program.endsWith(NPM_COMMAND)) return "npm start";
+    return "sudo nano /etc/brighter-carbon.env && sudo systemctl restart brighter-carbon";
+  }
   if (name === "messages") return [program, ...args].join(" ");
   const viaNpm = [`npm run ${name}`, ...(args.length > 0 ? ["--", ...args] : [])].join(" ");
   if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, viaNpm);

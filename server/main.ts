@@ -81,7 +81,7 @@ async function run(config: Config): Promise<void> {
   await app.listen({ port: config.port, host: config.host });
 
   const acknowledgement = { text, replyTo: contactEmail };
-  const senders = createSenders({ config, store, identity, acknowledgement });
+  const senders = createSenders({ config, store, identity, acknowledgement, onAnswer: watch.compareClock });
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ status: store.status, outbox, clock });

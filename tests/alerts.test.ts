@@ -12,6 +12,8 @@ import { startReceiver, status } from "./support/receiver.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const PROGRAM = "npm run messages --";
+/** Where each clock starts. */
+const NOW = createFakeClock().now();
 const away = () => Promise.reject(new StoreUnavailable({ problem: "away" }));
 
 /** `changed`: methods that replace those of the store. */
@@ -20,7 +22,7 @@ type WatchOptions = Partial<AlertOptions> & { changed?: ChangedStore };
 async function openWatched({ messages = 1, channels = ["mail"] as readonly Channel[] } = {}) {
   const office = await openPostOffice({ channels });
   const { store, dataDir, log } = office;
-  const receiver = await startReceiver<{ text: string; troubles: string[] }>();
+  const receiver = await startReceiver<{ text: string; troubles: string[]; resolved?: string[] }>();
   for (let count = 0; count < messages; count += 1) await office.accept();
   return {
     ...office,
@@ -47,8 +49,9 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
       if (!claim) throw new Error("nothing to claim");
       await store.queue.settle(claim, kind === "failed" ? { kind, error: "550 refused" } : { kind }, now);
     },
-    /** The troubles of each post. */
-    posts: () => receiver.posts.map(({ body }) => body.troubles.join()),
+    /** The troubles of each post, or `resolved` with those that ended. */
+    posts: () =>
+      receiver.posts.map(({ body: { troubles, resolved } }) => (resolved ? `resolved ${resolved}` : `${troubles}`)),
     lastText: () => receiver.posts.at(-1)?.body.text,
   };
 }
@@ -60,7 +63,7 @@ describe("the oldest undelivered message", () => {
     await clock.advance(HOUR_MS - 1);
     expect([log.lines, posts()]).toEqual([[], []]);
     await clock.advance(MINUTE_MS);
-    const text = `Brighter: 2 messages waiting to be emailed, the oldest for 60 minutes. See why: ${PROGRAM} list`;
+    const text = `Brighter: 2 messages waiting to be emailed, the oldest for 60 minutes. To see all: ${PROGRAM} list --state queued`;
     expect(log.lines[0]).toEqual({ level: "error", event: "alert", troubles: ["overdue"], text });
     const counts = { queued: 2, failed: 0, quarantined: 0, oldestAgeSeconds: 3600 };
     expect(receiver.posts).toMatchObject([
@@ -84,7 +87,7 @@ describe("the oldest undelivered message", () => {
     await end("delivered");
     await clock.advance(2 * HOUR_MS);
     expect(await log.seen("alert-over")).toMatchObject({ troubles: ["overdue"] });
-    expect([log.count("alert-over"), posts().length]).toEqual([1, 1]);
+    expect([log.count("alert-over"), posts()]).toEqual([1, ["overdue", "resolved overdue"]]);
   });
 
   it("is reported with its channel, unless it is an acknowledgement or in quarantine", async () => {
@@ -144,7 +147,7 @@ describe("messages in quarantine", () => {
   });
 });
 
-it("a paused channel causes one alert with the remedy, at once, or after an hour for the web hook", async () => {
+it("a paused channel causes an alert with the remedy, at once, or after an hour for the web hook, and one when it ends", async () => {
   const { store, watch, log, posts, lastText } = await openWatched({ messages: 0 });
   const { clock, alerts } = watch();
   const since = clock.now();
@@ -156,25 +159,39 @@ it("a paused channel causes one alert with the remedy, at once, or after an hour
   await clock.advance(2000);
   expect(posts()).toEqual(["paused"]);
   expect(lastText()).toBe(
-    "Brighter: No message can be emailed. Fix this: 535 refused: check SMTP_URL. The queue is kept and sent afterwards",
+    "Brighter: No message can be emailed: 535 refused: check SMTP_URL. The queue is kept and sent afterwards. " +
+      "Correct the setting, then restart: npm start",
   );
   // The outbox has logged it as an error.
   expect(await log.seen("alert")).toMatchObject({ level: "info" });
-  await store.status.reportNode([hook], new Date(since.getTime() + HOUR_MS));
-  await clock.advance(HOUR_MS - MINUTE_MS);
-  expect(posts()).toHaveLength(1);
-  await clock.advance(2 * MINUTE_MS);
-  expect(posts()).toEqual(["paused", "hook-paused"]);
+  await clock.advance(MINUTE_MS);
+  await store.status.reportNode([hook], clock.now());
+  await clock.advance(MINUTE_MS / 2);
+  expect(posts()).toEqual(["paused", "resolved paused"]);
+  expect(lastText()).toMatch(/^Brighter: Resolved after 2 minutes: No message can be emailed: 535 /);
+  // Another outage within the hour is another alert, and its end is told even after a restart.
+  await store.status.reportNode([pause("mail", "certificate expired"), hook], clock.now());
+  await clock.advance(MINUTE_MS / 2);
+  expect(lastText()).toContain("certificate expired");
+  await alerts.stop();
+  const restarted = watch();
+  for (const ms of [10 * MINUTE_MS, HOUR_MS]) {
+    await store.status.reportNode([hook], new Date(restarted.clock.now().getTime() + ms));
+    await restarted.pass(ms);
+  }
+  expect(posts()).toEqual(["paused", "resolved paused", "paused", "resolved paused", "hook-paused"]);
 });
 
 it.each(["mail", "hook"] as const)("deliveries by %s that failed for good are reported once", async (channel) => {
-  const { receiver, watch, end, log } = await openWatched({ channels: ["mail", "hook"] });
+  const { receiver, watch, end, log, store } = await openWatched({ channels: ["mail", "hook"] });
+  const [{ reference } = { reference: "" }] = await store.messages.list({});
   await end("failed", channel);
   await end("delivered", channel === "mail" ? "hook" : "mail");
   const { pass } = watch();
   for (let hour = 0; hour < 5; hour += 1) await pass(HOUR_MS + MINUTE_MS);
   const verb = channel === "mail" ? "emailed" : "posted to HOOK_URL";
-  const text = `Brighter: 1 message could not be ${verb}. Fix the cause, then run: ${PROGRAM} retry --failed`;
+  const remedy = `Fix the cause, then use retry; to see all: ${PROGRAM} list --state failed`;
+  const text = `Brighter: 1 message could not be ${verb} (${reference}: 550 refused). ${remedy}`;
   const troubles = [channel === "mail" ? "failed" : "hook-failed"];
   expect(receiver.posts.map(({ body }) => body)).toMatchObject([
     { text, troubles, queued: 0, failed: channel === "mail" ? 1 : 0 },
@@ -203,7 +220,7 @@ it("if the last backup is two days old, one alert is sent per day", async () => 
   expect(posts()).toHaveLength(2);
   await backUp();
   await pass(DAY_MS);
-  expect(posts()).toHaveLength(2);
+  expect(posts()).toEqual(["backup-overdue", "backup-overdue", "resolved backup-overdue"]);
 });
 
 it("a machine's clock that differs from the database's clock causes one alert per day", async () => {
@@ -212,7 +229,16 @@ it("a machine's clock that differs from the database's clock causes one alert pe
   await pass(HOUR_MS);
   await pass(22 * HOUR_MS);
   expect(posts()).toEqual(["clock"]);
-  expect(lastText()).toMatch(/^Brighter: The clock of \S+ is 6 minutes behind the database's. Set it, /);
+  expect(lastText()).toMatch(/^Brighter: The clock of \S+ is 6 minutes behind the database's. Check the clock, /);
+});
+
+it("a machine's clock that differs from the date of an answer causes an alert", async () => {
+  const { receiver, watch, lastText } = await openWatched();
+  receiver.answer = (response) => response.setHeader("date", new Date(Date.now() - 5 * DAY_MS).toUTCString()).end();
+  const { clock, pass } = watch();
+  await pass(HOUR_MS + MINUTE_MS);
+  await clock.advance(MINUTE_MS);
+  expect(lastText()).toMatch(/^Brighter: The clock of \S+ is 5 days ahead of that of the servers/);
 });
 
 describe("messages that expire soon", () => {
@@ -237,7 +263,7 @@ describe("messages that expire soon", () => {
   it("are announced with their number by a successful post, at most once a day, early enough to be erased on time", async () => {
     const { receiver, store, watch, references, log, posts, lastText, endsIn } = await openExpiring(6, 7.9, 8.9);
     const ends = async () => (await Promise.all(references.map(endsIn))).map((days) => Math.round(days * 100) / 100);
-    await store.messages.act("answer", { references: references.slice(0, 1) }, new Date());
+    await store.messages.act("answer", { references: references.slice(0, 1) }, NOW);
     receiver.answer = status(500);
     const { clock, pass } = watch();
     await clock.advance(MINUTE_MS / 2);
@@ -245,7 +271,9 @@ describe("messages that expire soon", () => {
     receiver.answer = status(204);
     await clock.advance(MINUTE_MS / 2);
     expect(posts()).toEqual(["expiring", "expiring"]);
-    expect(lastText()).toMatch(/^Brighter: 2 messages will be erased soon, the first within 6 days \(\d+ unanswered\)/);
+    expect(lastText()).toMatch(
+      /^Brighter: 2 messages will be erased soon, the first on \d{4}-\d\d-\d\d \(\d+ unanswered\)/,
+    );
     await pass(23 * HOUR_MS);
     expect(posts()).toHaveLength(2);
     await pass(HOUR_MS);
@@ -258,7 +286,7 @@ describe("messages that expire soon", () => {
 
   it("are announced in the log without ALERT_URL, at level info if all are answered", async () => {
     const { store, watch, references, log } = await openExpiring(3);
-    await store.messages.act("answer", { references }, new Date());
+    await store.messages.act("answer", { references }, NOW);
     const { clock } = watch({ alertUrl: null });
     await clock.advance(MINUTE_MS);
     expect(log.lines).toMatchObject([{ level: "info", text: expect.stringContaining("all answered") }]);
@@ -278,7 +306,8 @@ describe("at most one alert an hour", () => {
 
   it("is sent even if the last one has a future time, after the clock was set back", async () => {
     const { watch, store, posts } = await openWatched();
-    await store.status.moveLastAlert("overdue", new Date(0), new Date("2026-06-01"));
+    const future = new Date("2026-06-01");
+    await store.status.moveAlert("overdue", null, { at: future, since: future });
     await watch().pass(HOUR_MS + MINUTE_MS);
     expect(posts()).toEqual(["overdue"]);
   });
@@ -331,9 +360,9 @@ describe("a store", () => {
       <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
       (...args: Args) =>
         error() ? Promise.reject(error()) : method(...args);
-    const { ping, lastAlertAt, moveLastAlert } = status;
+    const { ping, alerts, moveAlert } = status;
     return {
-      status: { ping: failOr(ping), lastAlertAt: failOr(lastAlertAt), moveLastAlert: failOr(moveLastAlert) },
+      status: { ping: failOr(ping), alerts: failOr(alerts), moveAlert: failOr(moveAlert) },
       queue: { countDeliveries: failOr(queue.countDeliveries) },
     };
   }
@@ -342,21 +371,23 @@ describe("a store", () => {
     const { receiver, store, watch, log } = await openWatched({ messages: 0 });
     let isAway = true;
     const { clock, pass } = watch({
-      changed: failing(store, () => (isAway ? new StoreUnavailable({ problem: "away" }) : null)),
+      changed: failing(store, () =>
+        isAway ? new StoreUnavailable({ problem: "The disk is full", remedy: "free some" }) : null,
+      ),
     });
     await clock.advance(MINUTE_MS - 1);
     expect(log.lines).toEqual([]);
     await clock.advance(1);
     expect(await log.seen("alert")).toMatchObject({ level: "error", troubles: ["store-away"] });
     const counts = { queued: null, failed: null, quarantined: null, oldestAgeSeconds: null };
-    const text = expect.stringContaining("No message can be stored, and visitors are asked to try again. Check ");
+    const text = "Brighter: No message can be stored, and visitors are asked to try again. The disk is full. Free some";
     expect(receiver.posts.map(({ body }) => body)).toEqual([{ text, troubles: ["store-away"], ...counts }]);
     await pass(2 * HOUR_MS - MINUTE_MS);
     expect(receiver.posts).toHaveLength(2);
     isAway = false;
     await pass(HOUR_MS);
     expect(log.count("alert-over")).toBe(1);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.posts.at(-1)?.body.resolved).toEqual(["store-away"]);
   });
 
   it("that is lost causes an alert at once, even after another alert", async () => {
@@ -378,16 +409,17 @@ describe("a store", () => {
 
   it("that is read-only, as on a full disk, is reported with its messages, even after the clock was set back", async () => {
     const { watch, posts } = await openWatched();
-    const { clock, pass } = watch({ changed: { status: { ping: away, moveLastAlert: away } } });
+    const { clock, pass } = watch({ changed: { status: { ping: away, moveAlert: away } } });
     await clock.advance(MINUTE_MS / 2);
     clock.set(-DAY_MS);
     await clock.advance(3 * MINUTE_MS);
-    expect(posts()).toEqual(["store-away"]);
+    // The newest message is from the future.
+    expect(posts()).toEqual(["clock", "store-away"]);
     clock.set(DAY_MS);
     await pass(HOUR_MS);
-    expect(posts()).toEqual(["store-away", "store-away,overdue"]);
+    expect(posts().slice(2)).toEqual(["resolved clock", "store-away,overdue"]);
     await pass(50 * MINUTE_MS);
-    expect(posts()).toHaveLength(2);
+    expect(posts()).toHaveLength(4);
   });
 
   it("that never answers is reported too", async () => {

@@ -209,6 +209,9 @@ describe("on SQLite", () => {
     const listed = await print("list");
     expect(listed).toMatch(/^STATE +HOOK +AGE/);
     expect(listed).toMatch(new RegExp(`^queued +delivered +\\S+ +${posted}`, "m"));
+    expect(await print("list", "--state", "failed")).toMatch(
+      /TRIES +LAST ERROR\n.*^queued +failed .* Web hook: status 410\n$/ms,
+    );
     expect(await print("retry", "--failed")).toBe("1 message queued again.\n");
     expect(await print("stats")).toContain("\nWeb hook: 1 sent, 1 waiting, 0 failed, 0 skipped.\n");
     expect(await print("privacy", "erase", "ada@example.com", "--yes")).toMatch(

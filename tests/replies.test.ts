@@ -76,7 +76,12 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
   expect(await delivery(reference, "reply")).toMatchObject(failed);
   const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy: "server" });
   expect((await watch.find(clock.now())).troubles).toMatchObject([
-    { kind: "failed", channel: "reply", problem: "1 reply could not be sent", severity: "critical" },
+    {
+      kind: "failed",
+      channel: "reply",
+      problem: `1 reply could not be sent (${reference}: 550 ${error})`,
+      severity: "critical",
+    },
   ]);
 });
 

@@ -16,7 +16,7 @@ import { rescue } from "../operator/rescue.ts";
 import { FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type Action, rulesOf, type StoredMessage, stateOf } from "../store/store.ts";
+import { type Action, type Channel, type Delivery, rulesOf, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
@@ -52,7 +52,10 @@ export function parseWhen(text: string): Date {
 }
 
 const FILTER_OPTIONS = [
-  ["--state <STATE>", "only messages in this state: queued, delivered, failed or quarantined"],
+  [
+    "--state <STATE>",
+    "only messages in this state: queued or failed (also by a reply, an acknowledgement or HOOK_URL), delivered or quarantined",
+  ],
   ["--email <EMAIL>", "only messages from this email address"],
   ["--since <WHEN>", `only messages accepted since then: ${WHEN}`, parseWhen],
   ["--unanswered", "only messages that are not marked as answered and not in quarantine"],
@@ -341,7 +344,7 @@ function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
 
 /** Shows attempts and errors only if there are errors, and the hook only if it is used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
-  const hasErrors = messages.some(({ deliveries }) => deliveries.mail.error !== null);
+  const hasErrors = messages.some((message) => errorsOf(message) !== "");
   const hasHook = messages.some(({ deliveries }) => deliveries.hook !== undefined);
   const fromWidth = hasErrors ? 30 : 40;
   const heading = ["STATE", ...(hasHook ? ["HOOK"] : []), "AGE", "REFERENCE", "FROM", "MESSAGE"];
@@ -351,10 +354,19 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
     const age = ageOf(message.acceptedAt, now);
     const row = [stateOf(message), ...hook, age, message.reference, sender(message, fromWidth)];
     const text = excerpt(message.message);
-    return hasErrors ? [...row, cut(text, 18), String(mail.attempts), excerpt(mail.error ?? "")] : [...row, text];
+    return hasErrors ? [...row, cut(text, 18), String(mail.attempts), excerpt(errorsOf(message))] : [...row, text];
   });
   // Errors are never cut, because the reason is often at the end.
   return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);
+}
+
+/** Why deliveries wait or failed, with the channel unless it is the mail. */
+function errorsOf({ deliveries }: StoredMessage): string {
+  const errors = (Object.entries(deliveries) as [Channel, Delivery][]).flatMap(([channel, { state, error }]) => {
+    if (error === null || state === "skipped") return [];
+    return channel === "mail" ? error : `${rulesOf(channel).name}: ${error}`;
+  });
+  return errors.join("; ");
 }
 
 /** `name <address>`. A long name is cut first, so that it cannot hide the address. */

@@ -321,7 +321,7 @@ export async function checkAlerts(alertUrl: string | null, brand: string): Promi
   const { host } = new URL(alertUrl);
   const remedy = "correct ALERT_URL, or ask the service that it belongs to";
   try {
-    const text = `${brand}: This is a test of ALERT_URL by preflight. Nothing is wrong.`;
+    const text = `${brand}: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.`;
     const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ALERT_TIMEOUT_MS));
     const answer = (await response.text()).trim().slice(0, 200);
     const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;

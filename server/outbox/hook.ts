@@ -7,7 +7,7 @@ import type { Failure, Sender } from "./outbox.ts";
 export type HookSettings = NonNullable<Config["hook"]>;
 
 /** Posts the message as JSON to the company's own program. */
-export function hookSender(settings: HookSettings): Sender {
+export function hookSender(settings: HookSettings & HookListener): Sender {
   return {
     channel: "hook",
     concurrency: 3,
@@ -48,11 +48,20 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** The longest delay that a receiver can ask for: the store treats later times as the result of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 
+interface HookListener {
+  /** Called with the headers of each answer. */
+  onAnswer?: ((headers: Headers) => void) | undefined;
+}
+
 /** `text` is the beginning of the answer and may contain anything. */
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Posts the signed event once. Follows no redirect and takes at most 15 seconds in total. Never rejects. */
-export async function postEvent({ url, secrets }: HookSettings, event: HookEvent, now: Date): Promise<HookAnswer> {
+export async function postEvent(
+  { url, secrets, onAnswer }: HookSettings & HookListener,
+  event: HookEvent,
+  now: Date,
+): Promise<HookAnswer> {
   const { id, ...payload } = event;
   const body = JSON.stringify(payload);
   try {
@@ -68,6 +77,7 @@ export async function postEvent({ url, secrets }: HookSettings, event: HookEvent
       redirect: "manual",
       signal: AbortSignal.timeout(ATTEMPT_MS),
     });
+    onAnswer?.(response.headers);
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
     return { status: response.status, retryAfterMs, text: await readStart(response) };
   } catch (error) {

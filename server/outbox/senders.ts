@@ -16,6 +16,8 @@ interface SenderOptions {
   store: Pick<Store, "queue">;
   identity: MailIdentity;
   acknowledgement: AcknowledgementSettings;
+  /** Called with the headers of each answer from HOOK_URL. */
+  onAnswer?(headers: Headers): void;
 }
 
 /** Each channel has a mailer of its own: if the server limits mail to strangers, the team's mail must not wait. */
@@ -28,7 +30,7 @@ const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | nul
   mail: ({ config, identity }) => mailSender({ mailer: createMailer(config), identity }),
   acknowledgement: ({ config, store, identity, acknowledgement }) =>
     acknowledgementSender({ mailer: createMailer(config), queue: store.queue, identity, ...acknowledgement }),
-  hook: ({ config }) => config.hook && hookSender(config.hook),
+  hook: ({ config, onAnswer }) => config.hook && hookSender({ ...config.hook, onAnswer }),
   reply: ({ config, identity }) => replySender({ mailer: createMailer(config), identity }),
 };
 

@@ -47,6 +47,7 @@ export interface Note {
 
 export interface MessageFilter {
   references?: readonly string[];
+  /** `queued` and `failed`: of any delivery. Otherwise of the mail. */
   state?: MessageState | undefined;
   email?: string | undefined;
   /** Accepted at or after. */
@@ -245,7 +246,9 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   if (filter.references) {
     conditions.push(dialect.isIn("reference", place(filter.references.map(normaliseReference))));
   }
-  if (filter.state) conditions.push(`state = ${place(filter.state)}`);
+  if (filter.state === "queued" || filter.state === "failed") {
+    conditions.push(`id IN (SELECT message_id FROM deliveries WHERE state = ${place(filter.state)})`);
+  } else if (filter.state) conditions.push(`state = ${place(filter.state)}`);
   if (filter.tab && filter.tab !== "all") conditions.push(TAB_CONDITION[filter.tab]);
   if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
   if (filter.until) conditions.push(`accepted_at < ${place(filter.until)}`);

@@ -165,7 +165,9 @@ export async function createStore(
     writeMeta(query, "write_check", randomBytes(bytes / 2).toString("hex"));
   const check = shareCheck(checkIntervalMs, (isThorough) =>
     isThorough
-      ? database.transaction((query) => writeBytes(query, WHOLE_MESSAGE_BYTES), { lock: "accepting" })
+      ? database.transaction((query) => writeBytes(query, WHOLE_MESSAGE_BYTES).then(() => storeTrial(query)), {
+          lock: "accepting",
+        })
       : writeBytes(query, MESSAGE_BYTES),
   );
   const spam = createSpamFilter(database);
@@ -197,6 +199,21 @@ export async function createStore(
       await database.close();
     },
   };
+}
+
+/** Stores a message and deletes it again: a damaged table or index may still allow other writes. */
+async function storeTrial(query: Query): Promise<void> {
+  const unique = randomBytes(16).toString("hex");
+  const [id = 0] = await readColumn<number>(
+    query,
+    `INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, accepted_at)
+     VALUES ($1, $1, '', $1, '', '', '', $2) RETURNING id`,
+    [unique, new Date()],
+  );
+  await query("INSERT INTO deliveries (message_id, channel, state, changed_at) VALUES ($1, 'mail', 'skipped', 0)", [
+    id,
+  ]);
+  await query("DELETE FROM messages WHERE id = $1", [id]);
 }
 
 /** Writes a new SQLite file with every readable message of the folder's damaged database. */

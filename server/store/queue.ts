@@ -50,6 +50,9 @@ export interface DeliveryCount {
   unseen: number;
   /** The unopened ones that look like spam. */
   unseenSpam: number;
+  /** The one that reached the state first: its message, and why its last attempt failed. */
+  reference: string;
+  error: string | null;
 }
 
 /** The longest delay of an attempt. A later due time dates from before the clock was set back. */
@@ -313,10 +316,14 @@ async function endUnused({ query, dialect }: Core, used: readonly Channel[], now
 }
 
 function countDeliveries({ query }: Core): Promise<DeliveryCount[]> {
+  const first = (column: string) =>
+    `(SELECT ${column} FROM deliveries AS first JOIN messages ON id = message_id WHERE first.state = deliveries.state
+        AND first.channel = deliveries.channel AND is_restricted = 0 ORDER BY changed_at LIMIT 1)`;
   return query<DeliveryCount>(
     `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
        CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
-       CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam
+       CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam,
+       ${first("reference")} AS reference, ${first("error")} AS error
      FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
   );
 }

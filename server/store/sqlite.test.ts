@@ -23,7 +23,7 @@ import type { Database, Query } from "./database.ts";
 import type { Store } from "./open-store.ts";
 import { createStore, type StoreOptions } from "./open-store.ts";
 import { openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
-import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 const WEBSITE = { isServer: true };
 
@@ -201,13 +201,15 @@ test("moves everything from the write-ahead log to the main file soon after the 
   expect(copy.prepare("SELECT count(*) AS count FROM messages").get()).toEqual({ count: 200 });
 });
 
-test("pings share one write, and write again after a failure", async () => {
+test("pings share one write, and store a message on trial after a failure, until that succeeds", async () => {
   let [writes, written] = [0, 0];
   let isFull = false;
+  let isDamaged = false;
   const full = () => Promise.reject(new StoreUnavailable({ problem: "full" }));
   const counting = (query: Query): Query => {
     return (sql, values) => {
       if (values?.[0] === "write_check") [writes, written] = [writes + 1, String(values[1]).length];
+      if (isDamaged && sql.startsWith("INSERT INTO messages")) throw new StoreDamaged({ problem: "damaged" });
       return isFull ? full() : query(sql, values);
     };
   };
@@ -240,6 +242,18 @@ test("pings share one write, and write again after a failure", async () => {
     await store.status.ping();
     expect(written).toBe(expected);
   }
+
+  // Other writes succeed.
+  isDamaged = true;
+  await expect(send(store)).rejects.toThrow("damaged");
+  for (const _ of [1, 2]) {
+    vi.advanceTimersByTime(10_000);
+    await expect(store.status.ping()).rejects.toThrow("damaged");
+  }
+  isDamaged = false;
+  vi.advanceTimersByTime(10_000);
+  await store.status.ping();
+  expect(await store.messages.list({})).toEqual([]);
 });
 
 test.each(["3.51.2", "3.50.9", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messages", async (version) => {

@@ -171,7 +171,7 @@ function createUpkeep(db: DatabaseSync, file: string) {
   async function verify(): Promise<void> {
     isLost ||= !files.areInPlace();
     if (!isLost) return;
-    const problem = `${file} was removed or replaced while it was in use, and the server stores no more messages`;
+    const problem = `${file}, or its -wal or -shm file, was removed or replaced while it was in use, and the server stores no more messages`;
     throw new StoreLost({ problem, remedy: "stop the server, put the files back or restore a backup, and start it" });
   }
 
@@ -318,7 +318,8 @@ export function toStoreError(error: unknown): unknown {
   const [reason, remedy] = UNAVAILABLE[code] ?? [];
   if (!reason || !remedy) return error;
   const kind = code === DAMAGED || code === NOT_A_DATABASE ? StoreDamaged : StoreUnavailable;
-  return new kind({ problem: `The message database cannot be used: ${reason}`, remedy }, { cause: error });
+  const problem = `The message database cannot be used: ${reason} (SQLite error ${code})`;
+  return new kind({ problem, remedy }, { cause: error });
 }
 
 export function isNotADatabase(error: unknown): boolean {

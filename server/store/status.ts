@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HOUR_MS, isWithin } from "../time.ts";
-import { type Database, type Query, readMeta, writeMeta } from "./database.ts";
+import { type Database, onlyRow, type Query, readMeta, writeMeta } from "./database.ts";
 import { type Channel, StoreDamaged } from "./store.ts";
 
 /** Why a channel sends nothing, and since when. */
@@ -12,10 +12,17 @@ export interface Pause {
 
 /** Each running server has its own row, so that the rows of other servers stay when one stops. */
 const NODE = "node.";
+const ALERTED = "alerted.";
 const BACKED_UP = "last_backup";
 const DAMAGED = "damaged_at";
 /** A server counts as dead after two missed reports. */
 const SILENT_MS = 150_000;
+
+/** When an alert was last sent, and when its trouble began. */
+export interface SentAlert {
+  at: Date;
+  since: Date;
+}
 
 interface NodeReport {
   atMs: number;
@@ -71,6 +78,13 @@ export function createStatus(
     /** When a statement first found damage in the database's file; `null` if none has. Never rejects. */
     damagedAt,
     lastBackupAt: () => readTime(query, BACKED_UP),
+    /** The time of the newest message or event, by this machine's or another's clock at that time. */
+    async newestAt(): Promise<Date | null> {
+      const newest = (table: string, time: string) => `(SELECT ${time} FROM ${table} ORDER BY id DESC LIMIT 1)`;
+      const sql = `SELECT ${newest("messages", "accepted_at")} AS message, ${newest("events", "at")} AS event`;
+      const { message, event } = await onlyRow<Record<"message" | "event", number | null>>(query, sql);
+      return message === null && event === null ? null : new Date(Math.max(message ?? 0, event ?? 0));
+    },
 
     /**
      * Rejects if a message could not be written, and with StoreLost at once if the database's files are gone. All
@@ -93,16 +107,31 @@ export function createStatus(
 
     website: (now: Date) => readWebsite(query, now),
 
-    /** When any node last sent this alert; 1970 if never. */
-    lastAlertAt: async (kind: string): Promise<Date> => (await readTime(query, `alerted.${kind}`)) ?? new Date(0),
-
-    /** Changes `lastAlertAt` if it is still `from`. Only one of the nodes that try gets true. */
-    async moveLastAlert(kind: string, from: Date, to: Date): Promise<boolean> {
-      const rows = await query(
-        `INSERT INTO meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-         WHERE meta.value = $3 RETURNING name`,
-        [`alerted.${kind}`, String(to.getTime()), String(from.getTime())],
+    /** The alerts of troubles that have not ended, by their keys. */
+    async alerts(): Promise<ReadonlyMap<string, SentAlert>> {
+      const sql = `SELECT name, value FROM meta WHERE name LIKE '${ALERTED}%'`;
+      const rows = await query<{ name: string; value: string }>(sql);
+      return new Map(
+        rows.map(({ name, value }) => {
+          const [at = 0, since = at] = value.split(" ").map(Number);
+          return [name.slice(ALERTED.length), { at: new Date(at), since: new Date(since) }];
+        }),
       );
+    },
+
+    /** Replaces a sent alert if it is still `from`. Only one of the nodes that try gets true. */
+    async moveAlert(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
+      const name = ALERTED + key;
+      const textOf = ({ at, since }: SentAlert) => `${at.getTime()} ${since.getTime()}`;
+      const insert = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name";
+      if (from === null) return to === null || (await query(insert, [name, textOf(to)])).length === 1;
+      // Version 1.0.0 wrote only the first of the two times.
+      const isSame = "name = $1 AND (value = $2 OR value = $3)";
+      const values = [name, textOf(from), String(from.at.getTime())];
+      const rows =
+        to === null
+          ? await query(`DELETE FROM meta WHERE ${isSame} RETURNING name`, values)
+          : await query(`UPDATE meta SET value = $4 WHERE ${isSame} RETURNING name`, [...values, textOf(to)]);
       return rows.length === 1;
     },
   };

@@ -1,10 +1,12 @@
 import { hostname } from "node:os";
 import { remedyText } from "../../contract/commands.ts";
+import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
+import type { SentAlert } from "../store/status.ts";
 import { type Clock, DAY_MS, HOUR_MS, isWithin, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
@@ -35,30 +37,30 @@ const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 
 /**
- * Alerts the operator to new troubles with one log line and one post. All nodes of one database together send at most
- * one alert per hour for each trouble, even across restarts. A failed post is retried at the next check. Without
- * ALERT_URL an alert is only logged; it does not count as delivered and does not delay later alerts. Message delivery
- * never waits for alerts, and alerts are sent even if the store cannot be read or written.
+ * Alerts the operator to new troubles with one log line and one post, and tells when they end. All nodes of one database
+ * together send at most one alert per hour for each trouble that lasts, even across restarts; a trouble that returns
+ * causes another. A failed post is retried at the next check. Without ALERT_URL an alert is only logged; it does not
+ * count as delivered and does not delay later alerts. Message delivery never waits for alerts, and alerts are sent even
+ * if the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
   const { store, watch, program, retention, brand, alertUrl, log, clock = systemClock } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
-  /** This node's last alert for each trouble, used while the store does not answer. */
-  const sentAt = new Map<string, Date>();
-  /** Troubles that were logged, so that their end is logged too. */
-  const logged = new Set<string>();
+  /** This node's alerts, used while the store does not answer, and for the words about their end. */
+  const sent = new Map<string, SentAlert & { problem: string; isStored: boolean }>();
   let failedPost: { at: Date; keys: string } | null = null;
 
   async function check(): Promise<void> {
     // Taken before the query, so that events during the query count as later than this alert.
     const now = clock.now();
     const situation = await watch.find(now);
-    if (situation.facts) logEnds(situation.troubles.map(nameOf));
     if (failedPost && isWithin(CHECK_INTERVAL_MS, failedPost.at.getTime(), now.getTime())) return;
+    const stored = (isPosted && (await ifAvailable(store.status.alerts()))) || new Map<string, SentAlert>();
+    await reportEnds(situation, stored);
     const claims = [];
     for (const trouble of situation.troubles) {
-      const claim = await claimAlert(trouble, situation);
+      const claim = await claimAlert(trouble, situation, stored);
       if (claim) claims.push(claim);
     }
     if (claims.length === 0) {
@@ -67,14 +69,14 @@ export function startAlerts(options: AlertOptions) {
     }
     const found = claims.map(({ trouble }) => trouble);
     const isSent = await sendAlert(found, situation);
-    for (const { trouble, key, lastAt, onSent } of claims) {
+    for (const { trouble, key, last, alert, isStored, onSent } of claims) {
       if (isSent) {
-        sentAt.set(key, now);
+        sent.set(key, { ...alert, problem: trouble.problem, isStored });
         // Without ALERT_URL, the log and the inbox announce erasures. Otherwise nothing would ever be erased.
         if (isPosted || trouble.kind === "expiring") await ifAvailable(onSent());
       }
       // Undone, so that any node may retry at its next check.
-      else await ifAvailable(store.status.moveLastAlert(key, now, lastAt));
+      else await ifAvailable(store.status.moveAlert(key, alert, last));
     }
   }
 
@@ -82,28 +84,50 @@ export function startAlerts(options: AlertOptions) {
    * Returns `null` if there is nothing new, if an alert was sent recently, or if another node sends it. Without the
    * store nodes cannot coordinate, so each sends its own.
    */
-  async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
+  async function claimAlert(trouble: Trouble, { now, facts }: Situation, stored: ReadonlyMap<string, SentAlert>) {
     const key = keyOf(trouble);
-    const lastAt = (isPosted && (await ifAvailable(store.status.lastAlertAt(key)))) || new Date(0);
-    const isRecent = (at: Date | undefined) =>
-      at && isWithin(intervalMs(trouble, retention), at.getTime(), now.getTime());
-    if (isRecent(lastAt) || isRecent(sentAt.get(key))) return null;
+    const last = stored.get(key) ?? null;
+    const isRecent = (alert: SentAlert | null | undefined) =>
+      alert && isWithin(intervalMs(trouble, retention), alert.at.getTime(), now.getTime());
+    if (isRecent(last) || isRecent(sent.get(key))) return null;
     const onSent = await newsOf(trouble, facts, store);
     if (onSent === null) return null;
-    if (isPosted && (await ifAvailable(store.status.moveLastAlert(key, lastAt, now))) === false) return null;
-    return { trouble, key, lastAt, onSent };
+    const alert = { at: now, since: last?.since ?? trouble.since ?? now };
+    const isStored = isPosted ? await ifAvailable(store.status.moveAlert(key, last, alert)) : null;
+    return isStored === false ? null : { trouble, key, last, alert, isStored: isStored ?? false, onSent };
+  }
+
+  /** Says which troubles have ended, once for all nodes. Without facts it is unknown whether a trouble has ended. */
+  async function reportEnds({ now, facts, troubles }: Situation, stored: ReadonlyMap<string, SentAlert>) {
+    if (facts === null) return;
+    const lasting = troubles.map(keyOf);
+    const known = new Map<string, SentAlert & { problem?: string; isStored?: boolean }>([...stored, ...sent]);
+    const ended = [...known].filter(([key]) => !lasting.includes(key) && isOwn(key) && !UNENDED.has(key));
+    for (const [key, { since, problem, isStored = true }] of ended) {
+      const [name = key] = key.split(".");
+      const last = stored.get(key);
+      sent.delete(key);
+      if (last && (await ifAvailable(store.status.moveAlert(key, last, null))) !== true) continue;
+      const duration = durationInWords(Math.max(0, now.getTime() - since.getTime()));
+      const text = `${brand}: Resolved after ${duration}: ${problem ?? name}`;
+      log.info({ event: "alert-over", troubles: [name] }, text);
+      // Another node has told about the end of an alert that is no longer stored.
+      if (!last && isStored) continue;
+      const isSent = await post(text, { troubles: [], resolved: [name] });
+      // Put back, so that the next check tries again.
+      if (!isSent && last) await ifAvailable(store.status.moveAlert(key, null, last));
+    }
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
   async function sendAlert(found: readonly Trouble[], { now, facts }: Situation): Promise<boolean> {
     const troubles = found.map(nameOf);
     const parts = found.flatMap((trouble) => [trouble.problem, capitalised(remedyText(trouble, program))]);
-    const text = `${brand}: ${parts.join(". ")}`;
+    const text = `${brand}: ${parts.filter(Boolean).join(". ")}`;
     const keys = found.map(keyOf).join();
     if (keys !== failedPost?.keys) {
       const worst = found.find(({ kind }) => !LOGGED.includes(kind));
       log[worst ? LEVEL[worst.severity] : "info"]({ event: "alert", troubles }, text);
-      for (const name of troubles) logged.add(name);
     }
     failedPost = null;
     if (alertUrl === null) return true;
@@ -112,28 +136,31 @@ export function startAlerts(options: AlertOptions) {
     );
     const oldestAt = facts && (countOf(facts, "mail", "queued")?.firstAt ?? now);
     const oldestAgeSeconds = oldestAt && Math.max(0, Math.floor((now.getTime() - oldestAt.getTime()) / 1000));
+    const isSent = await post(text, { troubles, queued, failed, quarantined, oldestAgeSeconds });
+    if (!isSent) failedPost = { at: now, keys };
+    return isSent;
+  }
+
+  async function post(
+    text: string,
+    body: Readonly<Record<string, unknown>> & { troubles: readonly string[] },
+  ): Promise<boolean> {
+    if (alertUrl === null) return true;
     try {
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]);
-      const body = { text, troubles, queued, failed, quarantined, oldestAgeSeconds };
-      const response = await postAlert(alertUrl, body, signal);
+      const response = await postAlert(alertUrl, { text, ...body }, signal);
       await response.body?.cancel();
+      watch.compareClock(response.headers);
       if (!response.ok) throw new Error(`status ${response.status}`);
       log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
       return true;
     } catch (error) {
-      failedPost = { at: now, keys };
       log.warn(
         { event: "alert-not-sent", error: (error as Error).message },
         `The alert could not be posted to ALERT_URL; next attempt in ${CHECK_INTERVAL_MS / 1000} s`,
       );
       return false;
     }
-  }
-
-  function logEnds(lasting: readonly string[]): void {
-    const troubles = [...logged].filter((name) => !lasting.includes(name));
-    for (const name of troubles) logged.delete(name);
-    if (troubles.length > 0) log.info({ event: "alert-over", troubles }, `Resolved: ${troubles.join(", ")}`);
   }
 
   const onFailure = (error: unknown) =>
@@ -173,10 +200,18 @@ function nameOf({ kind, channel }: Trouble): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
 }
 
+const LOCAL: readonly TroubleKind[] = ["disk-low", "clock"];
+/** These are about messages, which operators open, answer and export. Their end is no news. */
+const UNENDED: ReadonlySet<string> = new Set<TroubleKind>(["quarantined", "expiring"]);
+
 /** Nodes share the key, unless the trouble concerns one machine. */
 function keyOf(trouble: Trouble): string {
-  const { kind } = trouble;
-  return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);
+  return LOCAL.includes(trouble.kind) ? `${trouble.kind}.${hostname()}` : nameOf(trouble);
+}
+
+/** Whether this node knows if the trouble has ended. */
+function isOwn(key: string): boolean {
+  return !LOCAL.some((kind) => key.startsWith(`${kind}.`)) || key.endsWith(`.${hostname()}`);
 }
 
 /**

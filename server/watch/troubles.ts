@@ -53,6 +53,8 @@ const STORE_AWAY_MS = MINUTE_MS / 2;
 /** For a daily backup. An operator who never made one may use another method. */
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 const CLOCK_TOLERANCE_MS = MINUTE_MS;
+/** Somebody else's clock may be less exact. */
+const ANSWER_TOLERANCE_MS = 5 * MINUTE_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
 export const LOW_DISK_REMEDY = "free some space: when the disk is full, no message can be stored";
 /** For a damaged SQLite file. */
@@ -103,6 +105,8 @@ export type Watch = ReturnType<typeof createWatch>;
 /** The only code that finds troubles. */
 export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions) {
   let awaySince: Date | null = null;
+  /** How far this machine's clock is ahead of the clock of the last server that answered it. */
+  let answeredAheadMs = 0;
 
   /** Resolves within seconds, even if the store does not answer. */
   async function find(now: Date): Promise<Situation> {
@@ -136,8 +140,8 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
     if (problem instanceof StoreLost) {
       for (const advice of problem.advice) add("store-lost", "critical", advice, { since: awaySince });
     } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
-      const remedy = "check the database at DATABASE_URL, or whether the disk with DATA_DIR is full";
-      const away = { problem: "No message can be stored, and visitors are asked to try again", remedy };
+      const [{ problem: reason = "", remedy = undefined } = {}] = problem?.advice ?? [];
+      const away = { problem: `No message can be stored, and visitors are asked to try again. ${reason}`, remedy };
       if (!damagedAt) add("store-away", "critical", away, { since: awaySince });
     }
     if (damagedAt) {
@@ -163,21 +167,25 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
       const { noun, verb, severity, pausedMs } = trouble;
       const pause = website.pauses.find((pause) => pause.channel === channel);
       if (pause && ageMs(pause.since) >= pausedMs) {
-        const remedy = `fix this: ${pause.reason}. The queue is kept and sent afterwards`;
-        add("paused", severity, { problem: `No ${noun} can be ${verb}`, remedy }, { channel, since: pause.since });
+        const problem = `No ${noun} can be ${verb}: ${pause.reason}. The queue is kept and sent afterwards`;
+        const advice: Advice = { problem, remedy: "correct the setting, then restart", command: "settings" };
+        add("paused", severity, advice, { channel, since: pause.since });
       }
       const queued = countOf(facts, channel, "queued");
       if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
         const { count, firstAt: since } = queued;
-        const problem = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
-        const advice: Advice = { problem, remedy: "see why", command: "messages list" };
+        const waiting = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
+        const problem = [waiting, ownWords(queued.error)].filter(Boolean).join(": ");
+        const advice: Advice = { problem, remedy: "to see all", command: "messages list --state queued" };
         add("overdue", severity, advice, { channel, count, since });
       }
       const failed = countOf(facts, channel, "failed");
       if (failed) {
-        const { count, firstAt: since } = failed;
-        const problem = `${plural(count, noun)} could not be ${verb}`;
-        const advice: Advice = { problem, remedy: "fix the cause, then run", command: "messages retry --failed" };
+        const { count, firstAt: since, reference } = failed;
+        const which = [reference, ownWords(failed.error)].filter(Boolean).join(": ");
+        const problem = `${plural(count, noun)} could not be ${verb} (${count > 1 ? "first " : ""}${which})`;
+        const remedy = "fix the cause, then use retry; to see all";
+        const advice: Advice = { problem, remedy, command: "messages list --state failed" };
         add("failed", severity, advice, { channel, count, since });
       }
     }
@@ -186,7 +194,10 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
       const advice: Advice = { problem, remedy: "make one and read its output", command: "messages backup FILE" };
       add("backup-overdue", "critical", advice, { since: lastBackupAt });
     }
-    const clock = describeClock(facts.machineAheadMs);
+    const clock =
+      describeClock(facts.machineAheadMs) ??
+      describeClock(answeredAheadMs, "that of the servers which answer this site", ANSWER_TOLERANCE_MS) ??
+      describeClock(facts.newestAt ? Math.min(0, ageMs(facts.newestAt)) : 0, "the newest entry of the database");
     if (clock) add("clock", "warning", { problem: clock, remedy: CLOCK_REMEDY });
     const quarantined = countOf(facts, "mail", "quarantined");
     if (quarantined && quarantined.unseen > 0) {
@@ -203,43 +214,66 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
     }
     const { count, unanswered, firstAt } = expiring;
     if (count > 0) {
-      const first = firstAt && firstAt > now ? `, the first within ${durationInWords(-ageMs(firstAt))}` : "";
+      const first = firstAt && firstAt > now ? `, the first on ${firstAt.toISOString().slice(0, 10)}` : "";
       const open = unanswered > 0 ? `${unanswered} unanswered` : "all answered";
       const problem = `${plural(count, "message")} will be erased soon${first} (${open})`;
       const advice: Advice =
         unanswered > 0
-          ? { problem, remedy: "check the unanswered and quarantined messages", command: "messages list" }
+          ? {
+              problem,
+              remedy: "if you did not expect this, check the clock; to read the messages",
+              command: "messages list --unanswered",
+            }
           : { problem, remedy: "to keep a copy", command: "messages export" };
       add("expiring", unanswered > 0 ? "warning" : "info", advice, { count });
     }
     return troubles;
   }
 
-  return { find };
+  return {
+    find,
+    /** Call it with the headers of an answer from another machine: their date shows whether this clock is wrong. */
+    compareClock(headers: Headers): void {
+      const dateMs = Date.parse(headers.get("date") ?? "");
+      if (!Number.isNaN(dateMs)) answeredAheadMs = Date.now() - dateMs;
+    },
+  };
+}
+
+/** The mail server's own words are not for alerts, because they may contain personal data. */
+function ownWords(error: string | null): string {
+  const [code = ""] = /^\d{3} /.exec(error ?? "") ?? [];
+  const last = error?.split("; ").at(-1) ?? "";
+  return last.startsWith(code) ? last : code + last;
 }
 
 async function readFacts(store: Store, now: Date) {
-  const [counts, expiring, website, lastBackupAt, time] = await Promise.all([
+  const [counts, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
     store.queue.countDeliveries(),
     store.archive.findExpiring(now),
     store.status.website(now),
     store.status.lastBackupAt(),
+    store.status.newestAt(),
     store.status.time(),
   ]);
-  return { counts, expiring, website, lastBackupAt, machineAheadMs: Date.now() - time.getTime() };
+  return { counts, expiring, website, lastBackupAt, newestAt, machineAheadMs: Date.now() - time.getTime() };
 }
 
 export function countOf({ counts }: Facts, channel: Channel, state: DeliveryState): DeliveryCount | undefined {
   return counts.find((count) => count.channel === channel && count.state === state);
 }
 
-export const CLOCK_REMEDY = "set it, preferably with a time service such as chrony";
+export const CLOCK_REMEDY = "check the clock, and set it, preferably with a time service such as chrony";
 
-/** What is wrong with this machine's clock; `null` when it agrees with the database's. */
-export function describeClock(aheadMs: number): string | null {
-  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return null;
+/** What is wrong with this machine's clock; `null` when it agrees with the other one. */
+export function describeClock(
+  aheadMs: number,
+  other = "the database's",
+  toleranceMs = CLOCK_TOLERANCE_MS,
+): string | null {
+  if (Math.abs(aheadMs) <= toleranceMs) return null;
   const offMs = Math.round(Math.abs(aheadMs) / MINUTE_MS) * MINUTE_MS;
-  return `The clock of ${hostname()} is ${durationInWords(offMs)} ${aheadMs > 0 ? "ahead of" : "behind"} the database's`;
+  return `The clock of ${hostname()} is ${durationInWords(offMs)} ${aheadMs > 0 ? "ahead of" : "behind"} ${other}`;
 }
 
 /** Resolves to `null` if the system gives no information or the folder does not exist yet. */

@@ -45,8 +45,9 @@ export function deliveriesSuite(test: ContractTest): void {
       expect(await look(node, reference)).toMatchObject({ ...others, [channel]: delivery });
     }
     expect(await node.queue.dueInMs(channel, later(30))).toBeNull();
-    const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), unseen: 0, unseenSpam: 0 };
-    expect(await node.queue.countDeliveries()).toContainEqual({ channel, ...failed });
+    const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), reference, error: "550 no" };
+    expect(await node.queue.countDeliveries()).toContainEqual({ channel, ...failed, unseen: 0, unseenSpam: 0 });
+    expect(await node.messages.list({ state: "failed" })).toMatchObject([{ reference }]);
 
     expect(await node.messages.act("retry", { since: NOON }, later(40))).toEqual([reference]);
     const again = { state: "queued", changedAt: later(40), dueAt: later(40), attempts: 0, error: null };

@@ -128,16 +128,23 @@ export function openingSuite(test: ContractTest): void {
     expect(await store(copy)).toMatch(/^BC-/);
   });
 
-  test("lets only one of many nodes change the time of the last alert", async ({ node, other, place }) => {
+  test("lets only one of many nodes change a sent alert, or remove it", async ({ node, other, place }) => {
     const nodes = [node, other, await place.open()];
-    const move = async (from: Date, to: Date) =>
-      (await Promise.all(nodes.map((one) => one.status.moveLastAlert("delivery", from, to)))).filter(Boolean).length;
-    expect(await node.status.lastAlertAt("delivery")).toEqual(new Date(0));
-    expect(await move(new Date(0), NOON)).toBe(1);
-    expect(await move(NOON, later(HOUR_MS))).toBe(1);
-    expect(await move(NOON, later(2 * HOUR_MS))).toBe(0);
-    expect(await other.status.lastAlertAt("delivery")).toEqual(later(HOUR_MS));
-    expect(await other.status.lastAlertAt("quarantine")).toEqual(new Date(0));
+    type Alert = Parameters<typeof node.status.moveAlert>[1];
+    const move = async (from: Alert, to: Alert) =>
+      (await Promise.all(nodes.map((one) => one.status.moveAlert("delivery", from, to)))).filter(Boolean).length;
+    const [first, second, third] = [0, HOUR_MS, 2 * HOUR_MS].map((ms) => ({ at: later(ms), since: NOON }));
+    expect((await node.status.alerts()).size).toBe(0);
+    expect(await move(null, first ?? null)).toBe(1);
+    expect(await move(first ?? null, second ?? null)).toBe(1);
+    expect(await move(first ?? null, third ?? null)).toBe(0);
+    expect([...(await other.status.alerts())]).toEqual([["delivery", second]]);
+    expect(await move(second ?? null, null)).toBe(1);
+    expect((await node.status.alerts()).size).toBe(0);
+    // Version 1.0.0 wrote one time.
+    await place.sql(`INSERT INTO meta VALUES ('alerted.paused', '${NOON.getTime()}')`);
+    expect([...(await node.status.alerts())]).toEqual([["paused", first]]);
+    expect(await node.status.moveAlert("paused", first ?? null, null)).toBe(true);
   });
 
   test("derives from server reports whether the website runs, when it last ran, and its paused channels", async ({
