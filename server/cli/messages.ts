@@ -268,10 +268,10 @@ data: protect it as you protect the database itself.`,
     "rescue <FILE>",
     "copy the readable messages of a damaged SQLite database to a new file",
     [JSON_OPTION],
-    `Reads messages.db in DATA_DIR one message at a time, and names those that it cannot read. "restore" reads FILE.`,
+    `Reads messages.db in DATA_DIR one message at a time, and names what it leaves out. "restore" reads FILE.`,
   ).action(async (file: string, options: Options) => {
     const { messages, unreadable } = await rescue(context.readConfig(), file);
-    const lost = unreadable.length === 0 ? "" : `Not readable: ${unreadable.join(", ")}.\n`;
+    const lost = unreadable.length === 0 ? "" : `Left out, because not readable: ${unreadable.join(", ")}.\n`;
     const text = `${plural(messages, "message")} copied to ${visible(file)}.\n${lost}`;
     return print(options, { file, messages, unreadable }, text);
   });

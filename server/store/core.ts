@@ -82,6 +82,16 @@ export function messageReader({ isIn }: Dialect, expiry: string) {
 
 export type ReadMessages = ReturnType<typeof messageReader>;
 
+/** A damaged estimate counts as none, so that its message can still be read, exported and erased. */
+export function readEstimate(json: string | null): StoredMessage["footprint"] {
+  try {
+    const estimate = json === null ? null : JSON.parse(json);
+    return typeof estimate?.totalKg === "number" && Array.isArray(estimate.lines) ? estimate : null;
+  } catch {
+    return null;
+  }
+}
+
 function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
   const deliveries = Object.fromEntries(
     rows.map(({ messageId: _, channel, ...delivery }) => [channel, delivery]),
@@ -90,7 +100,7 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
   const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
   return {
     ...row,
-    footprint: footprint === null ? null : JSON.parse(footprint),
+    footprint: readEstimate(footprint),
     // Covers everything that an operator may see or change, except the deliveries that are sent automatically seconds
     // after the mail: these must not make the operator's next action fail.
     version: [row.id, state, attempts, Number(row.isRestricted), row.taught, ...times].join("."),

@@ -99,7 +99,7 @@ export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields
   return record as Fields;
 }
 
-function isTime(column: string): boolean {
+export function isTime(column: string): boolean {
   return column === "at" || column.endsWith("_at");
 }
 

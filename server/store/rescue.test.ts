@@ -1,7 +1,8 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
+import { estimateOf, finish, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
@@ -40,6 +41,30 @@ test("detects a damaged page, and sends the messages of other pages", async () =
   expect(await store.queue.claim("mail", 100, 60_000, new Date())).toEqual([]);
   expect(await store.queue.countChannel("mail")).toMatchObject({ failed: 60 - claims.length, queued: claims.length });
   expect(await store.status.damagedAt()).toBeInstanceOf(Date);
+});
+
+test("leaves out values that cannot be ours, and believes the history of a message whose delivery is gone", async () => {
+  const dataDir = await makeScratchFolder();
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  const footprint = estimateOf({ carKm: 3 });
+  const put = () => send(store, submissionOf(messageWith(), { footprint }));
+  const [ancient, sent, unsent] = [await put(), await put(), await put()];
+  for (const _ of [ancient, sent]) await finish(store, "delivered");
+  await store.close();
+  const db = new DatabaseSync(sqliteFile(dataDir));
+  db.exec(`UPDATE messages SET accepted_at = -74000000000000 WHERE reference = '${ancient}';
+    UPDATE messages SET footprint = '{"tot' WHERE reference = '${sent}';
+    DELETE FROM deliveries`);
+  db.close();
+  const file = join(dataDir, "rescued.db");
+  const { messages, unreadable } = await rescueMessages(dataDir, file);
+  expect([messages, unreadable]).toEqual([2, [ancient, `the estimate of ${sent}`]]);
+  const restored = await untilEnd(openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null }));
+  await restored.archive.restore(file, false, []);
+  expect(await restored.messages.list({})).toMatchObject([
+    { reference: unsent, state: "failed", footprint },
+    { reference: sent, state: "delivered", footprint: null },
+  ]);
 });
 
 test("copies the readable messages of a damaged database, and names the others", async () => {

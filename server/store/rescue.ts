@@ -1,8 +1,10 @@
+import { DAY_MS } from "../time.ts";
 import { openBackup, rowInserter, selectOf, sharedColumns } from "./archive.ts";
-import { type Database, SECRET, writeMeta } from "./database.ts";
+import { readEstimate } from "./core.ts";
+import { type Database, isTime, SECRET, writeMeta } from "./database.ts";
 import type { Migration } from "./schema.ts";
 import { toStoreError } from "./sqlite.ts";
-import { StoreDamaged } from "./store.ts";
+import { CHANNELS, StoreDamaged } from "./store.ts";
 
 /** The tables whose rows belong to a message. */
 const PARTS = ["deliveries", "events", "drafts"];
@@ -10,8 +12,8 @@ const MESSAGES_AT_A_TIME = 100;
 
 /**
  * Copies every readable message of a damaged SQLite file into the empty database. Reads each message by its number, so
- * that a damaged page costs only the messages in it. Returns the number of copied messages and the references of the
- * others, or their row numbers if the references are damaged too.
+ * that a damaged page costs only the messages in it. Leaves out rows whose values cannot be ours. Returns the number of
+ * copied messages, and what was left out: references, or row numbers if the references are damaged too.
  */
 export async function rescue(file: string, { query, dialect }: Database, migrations: readonly Migration[]) {
   // A damaged file cannot be upgraded, so this reads the columns of its own version.
@@ -44,24 +46,52 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
       const readable = new Set(Array.from({ length: MESSAGES_AT_A_TIME }, (_, index) => first + index));
       for (const { table, sql, add, end } of inserters) {
         for (const id of readable) {
-          const rows = read(sql, id);
-          for (const row of rows ?? []) await add(Object.values(row) as string[]);
-          if (table !== "messages" || (rows && rows.length > 0)) continue;
-          readable.delete(id);
-          if (!rows) unreadable.push(String(references.get(id) ?? `message number ${id}`));
+          const found = read(sql, id);
+          const rows = found?.filter(isSound) ?? [];
+          const name = String(isReference(references.get(id)) ? references.get(id) : `message number ${id}`);
+          for (const row of rows) {
+            const hasEstimate = "footprint" in row && row.footprint !== null;
+            const isLost = hasEstimate && readEstimate(String(row.footprint)) === null;
+            if (isLost) unreadable.push(`the estimate of ${name}`);
+            await add(Object.values(isLost ? { ...row, footprint: null, footprint_kg: null } : row) as string[]);
+          }
+          if (table === "messages" && rows.length === 0) readable.delete(id);
+          if (found !== null && found.length === rows.length) continue;
+          unreadable.push(table === "messages" ? name : `rows of ${name} in ${table}`);
         }
         await end();
       }
     }
-    // It is unknown whether these were sent, so an operator decides.
+    // The history says which of these were sent. For the others it is unknown, so an operator decides.
+    const sentAt = `(SELECT max(at) FROM events
+      WHERE events.message_id = messages.id AND kind = 'delivered' AND channel = 'mail')`;
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, error)
-       SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages
-       WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')`,
+       SELECT id, 'mail', CASE WHEN sent_at IS NULL THEN 'failed' ELSE 'delivered' END, COALESCE(sent_at, accepted_at),
+         CASE WHEN sent_at IS NULL THEN 'its delivery was in a damaged part of the database' END
+       FROM (SELECT id, accepted_at, ${sentAt} AS sent_at FROM messages
+         WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')) AS found`,
     );
     const [counted] = await query<{ count: number }>("SELECT count(*) AS count FROM messages");
     return { messages: counted?.count ?? 0, unreadable };
   } finally {
     close();
   }
+}
+
+/** No time in a database is earlier, or this far in the future. */
+const [EARLIEST_MS, AHEAD_MS] = [Date.UTC(2020, 0), 366 * DAY_MS];
+
+const isReference = (value: unknown) => typeof value === "string" && /^[A-Z]+-[\dA-Z]{4}-[\dA-Z]{2,}$/.test(value);
+
+/** Whether the row's values can be ours. SQLite reads some damaged pages without an error. */
+function isSound(row: Readonly<Record<string, unknown>>): boolean {
+  const latestMs = Date.now() + AHEAD_MS;
+  return Object.entries(row).every(([column, value]) => {
+    if (value === null) return true;
+    if (column === "reference") return isReference(value);
+    if (column === "channel") return CHANNELS.some((channel) => channel === value);
+    if (isTime(column)) return typeof value === "number" && value >= EARLIEST_MS && value < latestMs;
+    return typeof value === "number" || (typeof value === "string" && !value.includes("\uFFFD"));
+  });
 }
