@@ -352,7 +352,10 @@ describe("ALERT_URL", () => {
       { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ accepted a test alert \(status 2\d\d/) },
     ]);
     expect(receiver.posts.map(({ body }) => body)).toEqual([
-      { text: "Brighter: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.", troubles: [] },
+      {
+        text: "Brighter: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.",
+        troubles: [],
+      },
     ]);
     receiver.close();
     const [finding] = await checkAlerts(url, "Brighter");
