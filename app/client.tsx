@@ -1,9 +1,8 @@
 import { startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
-import { SENT_ESTIMATE_ID } from "../contract/send-email-answer.ts";
+import { readAnswer, SENT_ESTIMATE_ID } from "../contract/send-email-answer.ts";
 import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
 import { readSeed, readValues, rememberValues } from "./contact/kept-values.ts";
-import { readAnswer } from "./contact/send-message.ts";
 
 const root = document.getElementById(FORM_ROOT_ID);
 // A separate task, so that a slow phone can respond to its user between loading React and hydrating.

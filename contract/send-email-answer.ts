@@ -29,6 +29,26 @@ export type SendEmailAnswer =
   | { success: true; reference: string; footprint?: { totalKg: number } }
   | { success: false; error: string; fields?: AnswerErrors };
 
+/** Another server may answer, so this uses only values of the expected shape. */
+export function readAnswer(body: unknown): SendEmailAnswer {
+  const { success, reference, error, fields, footprint } = Object(body) as Record<string, unknown>;
+  if (success === true) {
+    const { totalKg } = Object(footprint) as Record<string, unknown>;
+    return { success, reference: asText(reference), ...(typeof totalKg === "number" && { footprint: { totalKg } }) };
+  }
+  const answer: SendEmailAnswer = { success: false, error: asText(error) };
+  if (typeof fields === "object" && fields !== null) {
+    answer.fields = Object.fromEntries(
+      Object.entries(fields).filter(([, text]) => typeof text === "string"),
+    ) as AnswerErrors;
+  }
+  return answer;
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 /** The fragment of the contact page that shows the confirmation after a post without script. */
 export const SENT_ALERT_ID = "message-sent";
 /** Where the contact page shows the estimate of a message that was sent. */

@@ -1,4 +1,4 @@
-import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { readAnswer, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -18,24 +18,4 @@ export async function sendMessage(apiBase: string, body: string, idempotencyKey:
 export function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Another server may answer, so this uses only values of the expected shape. */
-export function readAnswer(body: unknown): SendEmailAnswer {
-  const { success, reference, error, fields, footprint } = Object(body) as Record<string, unknown>;
-  if (success === true) {
-    const { totalKg } = Object(footprint) as Record<string, unknown>;
-    return { success, reference: asText(reference), ...(typeof totalKg === "number" && { footprint: { totalKg } }) };
-  }
-  const answer: SendEmailAnswer = { success: false, error: asText(error) };
-  if (typeof fields === "object" && fields !== null) {
-    answer.fields = Object.fromEntries(
-      Object.entries(fields).filter(([, text]) => typeof text === "string"),
-    ) as AnswerErrors;
-  }
-  return answer;
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
