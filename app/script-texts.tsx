@@ -132,7 +132,7 @@ function EveryResult({ read, show, report }: Estimator) {
             {total}
             {details}
             {sources}
-            {Object.entries(reading.hints).map(([name, hint]) => (
+            {Object.entries({ ...reading.hints, ...reading.questions }).map(([name, hint]) => (
               <p key={name}>{hint}</p>
             ))}
             {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text */}

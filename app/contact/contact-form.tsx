@@ -133,6 +133,7 @@ function Form(props: FormProps) {
     value: values[name] ?? "",
     error: errors[name as keyof typeof errors],
     hint: reading?.hints[name],
+    question: reading?.questions[name],
     meanings: reading?.meanings[name],
     onEdit: (value) => edit(name, value),
     onLeave: () => leave(name),
@@ -202,19 +203,21 @@ function Form(props: FormProps) {
 
   return (
     <>
-      <FootprintPart
-        {...{ reading, problems, announcement, fieldOf }}
-        open={state.open}
-        // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
-        countries={state.open.includes("footprint") ? countries : []}
-        result={
-          (reading && estimator?.show(reading, price, nameOf(values.country))) ??
-          (loaded === "failed" ? FAILED_RESULT : NO_RESULT)
-        }
-        onToggle={toggle}
-        onContinue={closeEstimate}
-        onRemove={() => removeEstimate(() => footprintSummary()?.focus())}
-      />
+      {!isDone(state) && (
+        <FootprintPart
+          {...{ reading, problems, announcement, fieldOf }}
+          open={state.open}
+          // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
+          countries={state.open.includes("footprint") ? countries : []}
+          result={
+            (reading && estimator?.show(reading, price, nameOf(values.country))) ??
+            (loaded === "failed" ? FAILED_RESULT : NO_RESULT)
+          }
+          onToggle={toggle}
+          onContinue={closeEstimate}
+          onRemove={() => removeEstimate(() => footprintSummary()?.focus())}
+        />
+      )}
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <FormHead
           enclosed={hasAmounts(values) ? enclosed : null}

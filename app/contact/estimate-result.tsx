@@ -15,8 +15,9 @@ import {
   rangeCover,
   rangeText,
 } from "../../contract/footprint/words.ts";
+import { capitalised } from "../../contract/visible-text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
-import { capitalised, type Result } from "./footprint-part.tsx";
+import type { Result } from "./footprint-part.tsx";
 import type { SentReport, Values } from "./form-state.ts";
 import { type Reading, readEstimate } from "./reading.ts";
 

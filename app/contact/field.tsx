@@ -14,6 +14,8 @@ export interface FieldState {
   error?: string | undefined;
   /** Shown while there is no error. */
   hint?: string | undefined;
+  /** Asks whether the value is right. The group of the field shows it, because a field is too narrow. */
+  question?: string | undefined;
   /** The numbers that an amount such as "1.500" can mean. */
   meanings?: readonly string[] | undefined;
   onEdit(value: string): void;
@@ -43,10 +45,11 @@ interface FieldProps
  * fields, because browsers would silently cut pasted text.
  */
 export function Field(props: FieldProps) {
-  const { name, id = name, label, error, hint, meanings = [], noteId, options, rows, onEdit, onLeave, ...rest } = props;
-  const { children, type, spellCheck, inputMode, maxLength, ...native } = rest;
+  const { name, id = name, label, error, hint, question, meanings = [], noteId, options, rows, ...rest } = props;
+  const { onEdit, onLeave, children, type, spellCheck, inputMode, maxLength, ...native } = rest;
   const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
-  const describedBy = kind ? `${id}-${kind}` : noteId;
+  const textId = kind && `${id}-${kind}`;
+  const describedBy = [textId ?? noteId, question && questionId(id)].filter(Boolean).join(" ");
   const control = {
     id,
     ...(name !== "" && { name }),
@@ -54,7 +57,7 @@ export function Field(props: FieldProps) {
     onBlur: onLeave,
     // Always set on a required field: Firefox reports an empty one as invalid.
     ...((native.required || error !== undefined) && { "aria-invalid": error !== undefined }),
-    ...(describedBy !== undefined && { "aria-describedby": describedBy }),
+    ...(describedBy !== "" && { "aria-describedby": describedBy }),
     ...native,
   };
   return (
@@ -93,12 +96,17 @@ export function Field(props: FieldProps) {
         </p>
       )}
       {kind && (
-        <p className={`field-${kind}`} id={describedBy}>
+        <p className={`field-${kind}`} id={textId}>
           {error ?? hint}
         </p>
       )}
     </div>
   );
+}
+
+/** The id of the text that asks about a field's value. */
+export function questionId(id: string): string {
+  return `${id}-question`;
 }
 
 /** The form shows the number of characters left when it reaches this number. */

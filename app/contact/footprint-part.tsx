@@ -1,7 +1,8 @@
 import type { KeyboardEvent, ReactNode } from "react";
 import { CHOICES, FIELD_PREFIX, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
+import { capitalised } from "../../contract/visible-text.ts";
 import { type Country, countryOptions } from "./countries.ts";
-import { Field, type FieldState, FORM_ID, ProblemList } from "./field.tsx";
+import { Field, type FieldState, FORM_ID, ProblemList, questionId } from "./field.tsx";
 import { FORM_TITLE_ID } from "./form-head.tsx";
 import { FOLDED, type Fold, GROUPS, type Group, type Words } from "./questions.ts";
 import type { Reading } from "./reading.ts";
@@ -117,6 +118,7 @@ export function FootprintPart(props: FootprintPartProps) {
             <p className="footprint-note" id="people-note">
               Every amount below is for all the people counted.
             </p>
+            <Questions labels={{ people: "Number of people" }} fieldOf={fieldOf} />
           </fieldset>
           {/* A second control for the form's country. It has no name, so the form sends one country. */}
           <Field
@@ -231,8 +233,23 @@ function QuestionGroup({
       {questions.map(([field, label], index) => (
         <Question key={field} {...{ field, label, fieldOf }} noteId={index === 0 ? noteId : undefined} />
       ))}
+      <Questions labels={labels} fieldOf={fieldOf} />
     </fieldset>
   );
+}
+
+/** The questions about unusual amounts in a group. */
+function Questions({ labels, fieldOf }: Pick<QuestionProps, "fieldOf"> & Pick<Group, "labels">) {
+  return Object.entries(labels).map(([field, label]) => {
+    const { name, question } = fieldOf(FIELD_PREFIX + field);
+    return (
+      question && (
+        <p key={field} className="field-question" id={questionId(name)}>
+          <b>{label}</b>: <span>{question}</span>
+        </p>
+      )
+    );
+  });
 }
 
 function WordsFor({ words }: { words: Words }) {
@@ -247,10 +264,6 @@ function WordsFor({ words }: { words: Words }) {
 /** The control that opens and closes the part. */
 export function footprintSummary(): HTMLElement | null {
   return document.querySelector(".footprint > summary");
-}
-
-export function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Enter after a number moves to the next field, as "Next" on a phone's keyboard does. It must not send the message. */

@@ -4,11 +4,18 @@ import { problemsOf, problemsTitle, SENT_ALERT_ID, SENT_ESTIMATE_ID } from "../.
 import { ProblemList } from "./field.tsx";
 import type { FormState, Phase } from "./form-state.ts";
 
-const TEXT = {
-  sent: "Message sent successfully!",
-  failed: "Failed to send message.",
-  broken: "An error occurred while sending your message.",
-} as const;
+/** What the server or the network reported, if the last submit failed. */
+function failureOf({ phase }: FormState): { title: string; more: string } | null {
+  if (phase.kind === "failed") return { title: "Failed to send message.", more: phase.text };
+  if (phase.kind !== "broken") return null;
+  const { isOffline } = phase;
+  const cause = isOffline ? "Your device is offline." : "We cannot tell whether it arrived.";
+  const remedy = isOffline ? "Connect to the internet and press Submit again" : "Press Submit again";
+  return {
+    title: "An error occurred while sending your message.",
+    more: `${cause} ${remedy}: it will not be sent twice.`,
+  };
+}
 
 /**
  * Stands above the form, so that visitors need not search for the fields to correct. It gets the focus, and screen
@@ -16,9 +23,10 @@ const TEXT = {
  * moves.
  */
 export function ErrorSummary({ ref, state }: { ref: Ref<HTMLDivElement>; state: FormState }) {
-  const { phase, errors, isInteractive } = state;
-  const problems = problemsOf(errors);
+  const problems = problemsOf(state.errors);
   if (problems.length === 0) return null;
+  const failure = failureOf(state);
+  const count = problemsTitle(problems.length);
   return (
     <div
       ref={ref}
@@ -27,12 +35,16 @@ export function ErrorSummary({ ref, state }: { ref: Ref<HTMLDivElement>; state: 
       tabIndex={-1}
       aria-labelledby="problems"
       // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
-      autoFocus={!isInteractive}
+      autoFocus={!state.isInteractive}
     >
-      {phase.kind === "failed" && <AlertText title={TEXT.failed} more={phase.text} />}
-      <h3 id="problems" className="alert-text">
-        {problemsTitle(problems.length)}
+      <h3 id={failure ? undefined : "problems"} className="alert-text">
+        {failure?.title ?? count}
       </h3>
+      {failure && (
+        <p className="alert-more">
+          <span>{failure.more}</span> <span id="problems">{count}</span>:
+        </p>
+      )}
       <ProblemList problems={problems} />
     </div>
   );
@@ -49,8 +61,9 @@ interface OutcomeProps {
  * failures and reads half of a success; with role and `aria-live` on one element, it reads everything twice.
  */
 export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState }) {
-  const { phase, errors, isInteractive } = state;
-  const isListed = Object.keys(errors).length > 0;
+  const { phase } = state;
+  // The summary above the form shows a failure with errors.
+  const failure = Object.keys(state.errors).length > 0 ? null : failureOf(state);
   return (
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
@@ -58,20 +71,16 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
         {phase.kind === "sent" && <Sent phase={phase} {...props} />}
       </div>
       <div className="alerts" aria-live="assertive" aria-atomic="true">
-        {phase.kind === "failed" && !isListed && (
+        {failure && (
           <div
             className="alert alert-failed"
             role="alert"
             tabIndex={-1}
             // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
-            autoFocus={!isInteractive}
+            autoFocus={!state.isInteractive}
           >
-            <AlertText title={TEXT.failed} more={phase.text} />
-          </div>
-        )}
-        {phase.kind === "broken" && (
-          <div className="alert alert-broken" role="alert">
-            <AlertText title={TEXT.broken} more={unknownOutcome(phase.isOffline)} />
+            <p className="alert-text">{failure.title}</p>
+            <p className="alert-more">{failure.more}</p>
           </div>
         )}
       </div>
@@ -79,18 +88,12 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
   );
 }
 
-function unknownOutcome(isOffline: boolean): string {
-  const cause = isOffline ? "Your device is offline." : "We cannot tell whether it arrived.";
-  const remedy = isOffline ? "Connect to the internet and press Submit again" : "Press Submit again";
-  return `${cause} ${remedy}: it will not be sent twice.`;
-}
-
 function Sent({ phase, answerWithin, hasReport }: OutcomeProps & { phase: Extract<Phase, { kind: "sent" }> }) {
   const { reference, totalKg, keepsEdits } = phase;
   return (
     <div className="alert alert-sent" role="status" id={SENT_ALERT_ID}>
       <h3 className="sent-title">
-        <span>{TEXT.sent}</span>{" "}
+        <span>Message sent successfully!</span>{" "}
         {reference !== "" && (
           <span className="sent-reference">
             Your reference is <b>{reference}</b>.
@@ -141,14 +144,5 @@ export function SendAnother({ onClick }: { onClick?(event: MouseEvent): void }) 
     <a className="button button-outline send-another" href="/contact" onClick={onClick}>
       Send another message
     </a>
-  );
-}
-
-function AlertText({ title, more }: { title: string; more: string }) {
-  return (
-    <>
-      <p className="alert-text">{title}</p>
-      <p className="alert-more">{more}</p>
-    </>
   );
 }

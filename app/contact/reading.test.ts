@@ -29,13 +29,13 @@ test.each([
   [{ carKm: "1000000" }, "carKm", "That is about 2,700 km a day. Is it right?"],
   [{ carKm: "1", people: "40" }, "people", "That is a household of 40 people. Is it right?"],
 ])("asks about %j, and counts it all the same", (inputs, field, question) => {
-  const { hints, estimate } = read(inputs);
-  expect(hints).toEqual({ [`footprint.${field}`]: question });
+  const { questions, estimate } = read(inputs);
+  expect(questions).toEqual({ [`footprint.${field}`]: question });
   expect(estimate?.totalKg).toBeGreaterThan(0);
 });
 
 test("does not ask about the usual amounts of a household, or of an organisation with many people", () => {
-  expect(read({ electricityKwh: "3500", gasKwh: "12000", carKm: "20000", longFlights: "4" }).hints).toEqual({});
+  expect(read({ electricityKwh: "3500", gasKwh: "12000", carKm: "20000", longFlights: "4" }).questions).toEqual({});
   const many = { electricityKwh: "4000000", longFlights: "900", people: "400", for: "organisation" };
-  expect(read(many).hints).toEqual({});
+  expect(read(many).questions).toEqual({});
 });

@@ -5,7 +5,7 @@ import {
 } from "../../contract/footprint/arithmetic.ts";
 import { type FootprintErrors, formatTotal } from "../../contract/footprint/fields.ts";
 import { type Meanings, parseFootprint } from "../../contract/footprint/parsing.ts";
-import { hintsOf, largestPart } from "../../contract/footprint/words.ts";
+import { hintsOf, largestPart, questionsAbout } from "../../contract/footprint/words.ts";
 import type { Values } from "./form-state.ts";
 
 /** The estimate from the amounts that are readable now. */
@@ -18,6 +18,8 @@ export interface Reading {
   largest: string;
   /** By field name: see `hintsOf`. */
   hints: Readonly<Record<string, string>>;
+  /** By field name: see `questionsAbout`. */
+  questions: Readonly<Record<string, string>>;
   /** By field name: why an amount cannot be read. The estimate leaves it out. */
   errors: FootprintErrors;
   meanings: Meanings;
@@ -35,6 +37,7 @@ export function readEstimate(values: Values, electricity: ElectricityTable): Rea
     total: estimate ? formatTotal(estimate.totalKg) : "",
     largest: estimate ? largestPart(estimate) : "",
     hints: inputs ? hintsOf(inputs, values) : {},
+    questions: inputs ? questionsAbout(inputs) : {},
     errors,
     meanings,
     country,

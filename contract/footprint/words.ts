@@ -261,10 +261,7 @@ function costSentences({ totalKg }: FootprintEstimate, price: Price | null): str
   return [`Credits for ${formatMass(totalKg)} cost ${formatCost(totalKg, price)}.`];
 }
 
-/**
- * How the page reads a number, where that is not obvious, and a question about an unusual number. By field name in a
- * form post, as the texts that the visitor entered.
- */
+/** How the page reads a number, where that is not obvious. By field name in a form post, as the entered texts. */
 export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<string, string>>): Record<string, string> {
   const hints: Record<string, string> = {};
   const add = (field: string, hint: string) => {
@@ -286,7 +283,6 @@ export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<string, 
       add("shortFlightKm", "Enter flights of more than 3,700 km one way as long flights.");
     }
   }
-  for (const [field, question] of doubtsAbout(inputs)) add(field, question);
   return hints;
 }
 
@@ -312,13 +308,16 @@ const UNUSUAL: Readonly<Record<AmountField, number>> = {
   hotelNights: 366,
 };
 
-/** Asks about amounts that are probably slips, with a comparison. The estimate counts them all the same. */
-function doubtsAbout(inputs: FootprintInputs): [field: string, question: string][] {
+/**
+ * Asks about amounts that are probably slips, with a comparison. The estimate counts them all the same. By field name
+ * in a form post.
+ */
+export function questionsAbout(inputs: FootprintInputs): Record<string, string> {
   const { for: whom, people } = inputs;
   const heads = people ?? (whom === "organisation" ? UNKNOWN_PEOPLE : 1);
   // Two significant figures.
   const about = (amount: number) => formatAmount(Number(amount.toPrecision(2)));
-  const doubts = (Object.keys(UNUSUAL) as AmountField[]).flatMap((field): [string, string][] => {
+  const questions = (Object.keys(UNUSUAL) as AmountField[]).flatMap((field): [string, string][] => {
     const isFlight = AMOUNTS[field].category === "Flights";
     const amount = (inputs[field] ?? 0) * (isFlight ? 1 : unitsPerYear(field, inputs));
     if (amount <= UNUSUAL[field] * heads) return [];
@@ -326,10 +325,10 @@ function doubtsAbout(inputs: FootprintInputs): [field: string, question: string]
     const compared = home
       ? `as much as ${about(amount / home)} typical British homes use`
       : `about ${about(amount / 365)} ${AMOUNTS[field].unit} a day`;
-    return [[field, `That is ${compared}. Is it right?`]];
+    return [[FIELD_PREFIX + field, `That is ${compared}. Is it right?`]];
   });
   if (whom === "household" && people !== undefined && people > LARGE_HOUSEHOLD) {
-    doubts.push(["people", `That is a household of ${formatAmount(people)} people. Is it right?`]);
+    questions.push([`${FIELD_PREFIX}people`, `That is a household of ${formatAmount(people)} people. Is it right?`]);
   }
-  return doubts;
+  return Object.fromEntries(questions);
 }

@@ -403,8 +403,12 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await expect(page.locator("#sent-estimate")).toContainText(
     "For an organisation of 40 people: about 480 kg for each person. Country: not chosen",
   );
-  await expect(page.getByLabel("Me or my household")).toBeChecked();
   await expect(page.getByText(/Credits for|within/)).toHaveCount(0);
+  // A sent message is not invited to add an estimate.
+  await expect(part(page)).toHaveCount(0);
+  await page.getByRole("link", { name: "Send another message" }).click();
+  await title(page).click();
+  await expect(page.getByLabel("Me or my household")).toBeChecked();
 });
 
 test("the form's fields are aligned at every width, with the estimate closed or open", async ({ page }) => {
