@@ -124,7 +124,7 @@ This email was sent automatically.`,
     arbitrationBody: null,
     /** As in docs/operations.md, "Backup and restore". */
     backupsKept: "14 days",
-    /** Only the proxy in front of this server keeps a request log; nginx on Debian keeps it for 14 days. */
+    /** Only the proxy in front of this server keeps a request log; nginx on Debian keeps 14 days and today. */
     requestLogKept: "15 days",
   },
 };

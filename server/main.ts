@@ -87,13 +87,14 @@ async function run(config: Config): Promise<void> {
   const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
   const hookEvents = config.hook && startHookEvents({ queue: store.queue, hook: config.hook, log, clock });
   const purge = startPurge({ store, dataDir, channels: channelsOf(config), log, clock });
-  alerts = startAlerts({ store, watch, program: PROGRAM, retention, brand, alertUrl, log, clock });
+  // Written at any LOG_LEVEL.
+  const startLog = log.child({}, { level: "info" });
+  const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl, clock };
+  alerts = startAlerts({ ...alertOptions, log, announcementLog: startLog });
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
   const ready = readyLines(build, port, config, senders);
-  // Logged at any LOG_LEVEL.
-  const startLog = log.child({}, { level: "info" });
   if (isTerminal) {
     logStream.write(`\n${ready.map(capitalised).join("\n")}\n\n`);
   } else startLog.info({ event: "ready" }, ready.join(" - "));

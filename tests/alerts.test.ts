@@ -284,10 +284,11 @@ describe("messages that expire soon", () => {
     expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("are announced in the log without ALERT_URL, at level info if all are answered", async () => {
+  it("are announced in the log without ALERT_URL, at every LOG_LEVEL, at level info if all are answered", async () => {
     const { store, watch, references, log } = await openExpiring(3);
     await store.messages.act("answer", { references }, NOW);
-    const { clock } = watch({ alertUrl: null });
+    const quiet = { info() {}, warn() {}, error() {} };
+    const { clock } = watch({ alertUrl: null, log: quiet, announcementLog: log });
     await clock.advance(MINUTE_MS);
     expect(log.lines).toMatchObject([{ level: "info", text: expect.stringContaining("all answered") }]);
     expect((await store.archive.findExpiring(clock.now())).unannounced).toBe(0);

@@ -84,7 +84,7 @@ it("tells the receiver of corrections and erasures of posted messages, with the 
   await seen("delivered");
   // This message was never posted, so there is nothing to correct.
   await store.intake.accept(submissionOf(messageWith({ email: "unposted@example.com" })), NO_LIMITS, clock.now());
-  for (const email of ["ada@example.com", "unposted@example.com"])
+  for (const email of ["ada@example.org", "unposted@example.com"])
     await store.people.rectify(email, { name: "Countess" }, clock.now());
   receiver.answer = status(500);
   const options = { queue: store.queue, hook: { url: receiver.url, secrets: [SECRET] }, log };
@@ -100,7 +100,7 @@ it("tells the receiver of corrections and erasures of posted messages, with the 
   await seen("delivered", 2);
   await correcting.stop();
   // Erasures have the database's time.
-  expect(await store.people.erase("ada@example.com")).toEqual([reference]);
+  expect(await store.people.erase("ada@example.org")).toEqual([reference]);
   const erasing = startHookEvents(options);
   await seen("delivered", 3);
   await erasing.stop();

@@ -15,6 +15,7 @@ import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAcknowledgement,
   checkAlerts,
+  checkAnnouncements,
   checkBuild,
   checkDatabase,
   checkDisk,
@@ -34,7 +35,7 @@ import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";
 import { store as send } from "./store-contract/samples.ts";
 import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
-import { openStoreInProcess } from "./support/in-process-store.ts";
+import { openStoreInProcess, RETENTION } from "./support/in-process-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { listen } from "./support/raw-http.ts";
 import { startReceiver } from "./support/receiver.ts";
@@ -72,8 +73,11 @@ describe("the build", () => {
 
   test("was made with other settings, promises to delete messages earlier, and has placeholders", () => {
     const SITE_URL = "https://www.brighter-carbon.com";
-    const RETENTION = "delivered=31d,failed=89d,quarantined=keep";
-    const env = { SITE_URL, RETENTION, HOOK_URL: "https://crm.example.org/hook" };
+    const env = {
+      SITE_URL,
+      RETENTION: "delivered=31d,failed=89d,quarantined=keep",
+      HOOK_URL: "https://crm.example.org/hook",
+    };
     const failed = findingsOf("dist", env).filter(({ name }) => name === "build");
     expect(failed.map((finding) => `${finding.state}: ${finding.detail} -> ${remedyText(finding)}`)).toEqual([
       `fail: SITE_URL is "${SITE_URL}", but the pages were built with "http://localhost:3000" -> run: npm run build`,
@@ -346,6 +350,12 @@ describe("the site", () => {
 describe("ALERT_URL", () => {
   test("gets a test alert, and the check shows the answer without the URL's secret", async () => {
     expect(await checkAlerts(null, "Brighter")).toEqual([]);
+    const KEEP = { deliveredMs: null, failedMs: null, quarantinedMs: null };
+    expect(checkAnnouncements({ alertUrl: null, retention: KEEP })).toEqual([]);
+    expect(checkAnnouncements({ alertUrl: "http://x.example", retention: RETENTION })).toEqual([]);
+    expect(checkAnnouncements({ alertUrl: null, retention: RETENTION })).toMatchObject([
+      { state: "warn", name: "ALERT_URL", detail: expect.stringContaining("only the log and the inbox announce") },
+    ]);
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
     expect(await checkAlerts(url, "Brighter")).toMatchObject([

@@ -1,8 +1,11 @@
-import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { execSync } from "node:child_process";
+import { existsSync, globSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { site } from "../app/site.ts";
 import { headingId } from "../prerender/markdown.ts";
 import { parseConfig } from "../server/config.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const readme = readFileSync("README.md", "utf8");
 const contributing = readFileSync("CONTRIBUTING.md", "utf8");
@@ -84,6 +87,21 @@ test("every file, folder and heading that a document links to exists", () => {
     }),
   );
   expect(broken).toEqual([]);
+});
+
+test("the documented command deletes each backup before it is as old as the privacy policy says", async () => {
+  const [command = ""] = namesIn(pages.get("docs/operations.md") ?? "", /^45 3 \* \* \* (find .+)$/gm);
+  const folder = await makeScratchFolder();
+  const HOURS = { "new.db": 1, "kept.db": 12 * 24 + 23, "old.db": 13 * 24 + 1, "old.db.partial": 20 * 24 };
+  for (const [name, hours] of Object.entries(HOURS)) {
+    writeFileSync(join(folder, name), "");
+    const at = Date.now() / 1000 - hours * 3600;
+    utimesSync(join(folder, name), at, at);
+  }
+  execSync(command.replace("/var/backups/brighter-carbon", `'${folder}'`));
+  // A day later, the next run deletes the older one of these, which is then less than 14 days old.
+  expect(readdirSync(folder).sort()).toEqual(["kept.db", "new.db"]);
+  expect(site.policyFacts.backupsKept).toBe("14 days");
 });
 
 test("every command and every file of the project that a document names exists", () => {

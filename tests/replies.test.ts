@@ -85,6 +85,22 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
   ]);
 });
 
+test("a mail server that never answers after the text gets three copies of a reply, and then no more", async () => {
+  const server = await untilEnd(startMailServer());
+  const { reference, reply, log, clock, delivery } = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
+  // Before the text, nothing can have arrived.
+  server.behave({ kind: "refuse", at: "recipient", code: 451, times: 1 });
+  await reply();
+  await clock.advanceTo((await log.seen("deferred")).dueAt ?? clock.now());
+  server.behave({ kind: "drop-after-data" });
+  for (let copies = 2; copies <= 4; copies += 1) {
+    await clock.advanceTo((await log.seen("deferred", copies)).dueAt ?? clock.now());
+  }
+  expect(await log.seen("failed")).toMatchObject({ error: expect.stringMatching(/^given up: several attempts/) });
+  expect(await delivery(reference, "reply")).toMatchObject({ state: "failed", attempts: 5 });
+  expect(server.mails).toHaveLength(4);
+});
+
 test("without a mail server, a reply is a file, which is erased with its message", async () => {
   const office = await openReplyOffice((office) => createEmlMailer(office.dataDir));
   const { reference, reply, store, log, dataDir } = office;

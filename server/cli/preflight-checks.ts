@@ -91,6 +91,7 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
     checkAlerts(config.alertUrl, brand),
+    checkAnnouncements(config),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
     build ? checkSender(config, domainOf(mailFrom), resolver) : [],
     checkSite(config.build, homePage),
@@ -331,6 +332,13 @@ export async function checkAlerts(alertUrl: string | null, brand: string): Promi
     const reason = error instanceof Error ? error.message : "no answer";
     return [fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy)];
   }
+}
+
+/** Whether anybody hears of an erasure without reading the log or the inbox. */
+export function checkAnnouncements({ alertUrl, retention }: Pick<Config, "alertUrl" | "retention">): Finding[] {
+  if (alertUrl !== null || Object.values(retention).every((keptMs) => keptMs === null)) return [];
+  const problem = "not set, so only the log and the inbox announce that messages will be erased";
+  return [warn("ALERT_URL", problem, "set it to an address that accepts alerts, such as a chat's web hook")];
 }
 
 /** Whether the mail addresses are real, not placeholders. */

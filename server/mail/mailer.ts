@@ -33,10 +33,14 @@ export class MailError extends Error {
   /** The mail server's answer including its code; empty if there was none. */
   readonly response: string;
 
-  constructor(kind: FailureKind, message: string, isUnreachable = false, response = "") {
+  /** The mail server got the whole mail and did not answer, so it may have delivered the mail. */
+  readonly isUnanswered: boolean;
+
+  constructor(kind: FailureKind, message: string, isUnreachable = false, response = "", isUnanswered = false) {
     super(message);
     this.kind = kind;
     this.isUnreachable = isUnreachable;
     this.response = response;
+    this.isUnanswered = isUnanswered;
   }
 }

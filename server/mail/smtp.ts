@@ -1,8 +1,10 @@
+import { PassThrough } from "node:stream";
 import { createTransport, type Transporter } from "nodemailer";
 import { parseConnectionUrl } from "nodemailer/lib/shared";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import { systemClock, withinMs } from "../time.ts";
+import type { ComposedMail } from "./compose.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
 export interface SmtpLimits {
@@ -15,11 +17,13 @@ export interface SmtpLimits {
 
 export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
 
+type WatchedMail = ComposedMail & { onContentSent(): void };
+
 /** Opens no connection before the first email. Sends credentials only over an encrypted connection. */
 export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
   const server = parseConnectionUrl(smtpUrl);
-  const openConnection = (): Transporter =>
-    createTransport({
+  const openConnection = (): Transporter => {
+    const connection = createTransport({
       ...connectionOptions(server, SMTP_LIMITS),
       pool: true,
       // Each transport has one connection, so that closing a stuck one does not abort other emails.
@@ -29,6 +33,16 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
       maxRequeues: 1,
       idleTimeout: 30_000,
     });
+    connection.use("stream", (mail, done) => {
+      mail.message.transform(() => {
+        // Ends once the connection has taken the last byte. The library's errors do not say how far it came.
+        const content = new PassThrough();
+        return content.once("end", () => (mail.data as WatchedMail).onContentSent());
+      });
+      done();
+    });
+    return connection;
+  };
 
   const idle: Transporter[] = [];
   const busy = new Set<Transporter | SMTPConnection>();
@@ -59,17 +73,18 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
       if (mail.envelope.to.some(needsSmtpUtf8)) await requireSmtpUtf8();
       const connection = idle.pop() ?? openConnection();
       busy.add(connection);
+      let isContentSent = false;
+      const watched: WatchedMail = { ...mail, onContentSent: () => (isContentSent = true) };
       try {
-        await withinMs(SMTP_LIMITS.attemptMs, connection.sendMail(mail), outOfTime, clock);
+        await withinMs(SMTP_LIMITS.attemptMs, connection.sendMail(watched), outOfTime, clock);
         idle.push(connection);
       } catch (error) {
-        if (error instanceof MailError) {
-          connection.close({ force: true });
-          throw error;
-        }
-        // The transport is usable after any error: the library resets it, or reconnects for the next email.
-        idle.push(connection);
-        throw classifySmtpError(error);
+        const isTooLate = error instanceof MailError;
+        // The transport is usable after any other error: the library resets it, or reconnects for the next email.
+        if (isTooLate) connection.close({ force: true });
+        else idle.push(connection);
+        const { kind, message, isUnreachable, response } = isTooLate ? error : classifySmtpError(error);
+        throw new MailError(kind, message, isUnreachable, response, isContentSent && response === "");
       } finally {
         busy.delete(connection);
       }

@@ -19,7 +19,10 @@ export function hookSender(settings: HookSettings & HookListener): Sender {
         timestamp: acceptedAt,
         data: { reference, acceptedAt, ...contactFieldsOf(message), footprint },
       };
-      return failureOf(await postEvent(settings, event, now));
+      const answer = await postEvent(settings, event, now);
+      const failure = failureOf(answer);
+      const isUnanswered = !("status" in answer) && !answer.isUnreachable;
+      return failure && isUnanswered ? { ...failure, isUnanswered } : failure;
     },
     // Any answer shows that the receiver exists.
     probe: () =>

@@ -29,11 +29,11 @@ export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => 
         return null;
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        const { kind, message, isUnreachable, response } = error;
+        const { kind, message, isUnreachable, isUnanswered, response } = error;
         const words = withoutPersonalData(response, claim.message);
         // After the code, as in `554 5.7.1 content refused; mail refused by the mail server (DATA)`.
         const shown = words === "" ? message : message.replace(/^(\d{3}) /, (code) => `${code}${words}; `);
-        return { kind, message, isUnreachable, shown };
+        return { kind, message, isUnreachable, isUnanswered, shown };
       }
     },
     probe: mailer.probe,

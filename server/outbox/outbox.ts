@@ -21,6 +21,8 @@ export interface Failure {
   retryAfterMs?: number;
   /** The receiver did not read the delivery. */
   isUnreachable?: boolean;
+  /** The receiver read the delivery and did not answer, so it may have it. */
+  isUnanswered?: boolean;
 }
 
 /** Everything that is specific to a channel. */
@@ -67,7 +69,7 @@ const LONGEST_STORE_WAIT_MS = MINUTE_MS;
 /** As long as the first wait of the schedule. A delivery that waits longer has failed at least twice. */
 const FAILING_MS = MINUTE_MS;
 const PROBE_INTERVAL_MS = MINUTE_MS;
-const GIVEN_UP = "given up: the server stopped repeatedly before it saved the result of an attempt";
+const GIVEN_UP = "given up: several attempts ended without a known result, and each may have arrived";
 
 /** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {
@@ -277,7 +279,8 @@ async function tryToSend(
   const { kind, message: error, shown = error } = failure;
   if (kind === "blocked") return { outcome: { kind: "paused", dueAt: now, error: shown }, error };
   const dueAt = kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
-  if (dueAt && !isTooLate(dueAt)) return { outcome: { kind: "deferred", dueAt, error: shown }, error };
+  const interruption = failure.isUnanswered ? { isUnanswered: true } : {};
+  if (dueAt && !isTooLate(dueAt)) return { outcome: { kind: "deferred", dueAt, error: shown, ...interruption }, error };
   return { outcome: { kind: "failed", error: shown }, error };
 }
 

@@ -14,7 +14,7 @@ export interface Claim {
   message: StoredMessage;
   /** Includes the current attempt. */
   attempts: number;
-  /** The number of attempts without a result, because their server stopped. Each may have been sent. */
+  /** The number of attempts without a known result: their server stopped, or the receiver did not answer. */
   interruptions: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
@@ -29,7 +29,7 @@ export interface Claim {
  */
 export type Outcome =
   | { kind: "delivered" }
-  | { kind: "deferred" | "paused"; dueAt: Date; error: string }
+  | { kind: "deferred" | "paused"; dueAt: Date; error: string; isUnanswered?: boolean }
   | { kind: "failed" | "skipped"; error: string }
   | { kind: "returned"; dueAt: Date };
 
@@ -234,6 +234,7 @@ function settle(
       ? [`due_at = ${place(outcome.dueAt)}`, ...(error === null ? [] : [`error = ${place(error)}`])]
       : [`state = '${kind}', changed_at = ${place(now)}, due_at = NULL, error = ${place(error)}`];
   if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
+  if ("isUnanswered" in outcome && outcome.isUnanswered) changes.push("interruptions = interruptions + 1");
   const isMine =
     kind === "delivered"
       ? `(state = 'failed' OR state = 'queued' AND (lease_token = $3 OR changed_at = ${place(queuedAt)}))`

@@ -21,6 +21,8 @@ export interface AlertOptions {
   /** Where to post each alert; `null` to log it only. */
   alertUrl: string | null;
   log: Log;
+  /** Writes at every LOG_LEVEL: an erasure that nobody could read of must not happen. */
+  announcementLog?: Log;
   clock?: Clock;
 }
 
@@ -44,7 +46,17 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
  * if the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
-  const { store, watch, program, retention, brand, alertUrl, log, clock = systemClock } = options;
+  const {
+    store,
+    watch,
+    program,
+    retention,
+    brand,
+    alertUrl,
+    log,
+    announcementLog = log,
+    clock = systemClock,
+  } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
   /** This node's alerts, used while the store does not answer, and for the words about their end. */
@@ -127,7 +139,9 @@ export function startAlerts(options: AlertOptions) {
     const keys = found.map(keyOf).join();
     if (keys !== failedPost?.keys) {
       const worst = found.find(({ kind }) => !LOGGED.includes(kind));
-      log[worst ? LEVEL[worst.severity] : "info"]({ event: "alert", troubles }, text);
+      const isAnnouncing = found.some(({ kind }) => kind === "expiring");
+      const usedLog = isAnnouncing ? announcementLog : log;
+      usedLog[worst ? LEVEL[worst.severity] : "info"]({ event: "alert", troubles }, text);
     }
     failedPost = null;
     if (alertUrl === null) return true;

@@ -134,14 +134,16 @@ export function deliveriesSuite(test: ContractTest): void {
       return claim.interruptions;
     };
     const deferred = { kind: "deferred", dueAt: NOON, error: "451" } as const;
-    const counts = [await attempt(0), await attempt(1), await attempt(2, deferred), await attempt(3, FAILED)];
-    expect(counts).toEqual([0, 1, 2, 2]);
+    const unanswered = { ...deferred, error: "no answer", isUnanswered: true };
+    const counts = [await attempt(0), await attempt(1), await attempt(2, deferred), await attempt(3, unanswered)];
+    expect([...counts, await attempt(4, FAILED)]).toEqual([0, 1, 2, 2, 3]);
     const history = (await node.messages.history(reference)).map(({ kind, detail }) => [
       kind,
       detail?.includes("twice"),
     ]);
     const unknown = ["deferred", true];
-    expect(history).toEqual([unknown, unknown, ["deferred", false], ["failed", false]]);
+    const known = ["deferred", false];
+    expect(history).toEqual([unknown, unknown, known, known, ["failed", false]]);
     // A retry by an operator resets both counts.
     await node.messages.act("retry", { references: [reference] }, later(HOUR_MS));
     expect(await claimOne(node, later(HOUR_MS))).toMatchObject({ attempts: 1, interruptions: 0 });
