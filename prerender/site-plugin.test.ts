@@ -35,7 +35,7 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
       "Messages that could not be delivered are deleted automatically after 90 days.",
       "Messages held back as suspected spam are deleted automatically after 14 days.",
       "Copies in our backups are deleted up to 14 days later.",
-      "a log, which is kept for up to 14 days.",
+      "a log, which is kept for up to 15 days.",
       "we delete nothing before our team has been informed",
       "While a message waits for delivery, we keep it. If you asked us to restrict a message, we keep it until",
       "It makes no third-party requests",

@@ -146,7 +146,7 @@ describe("the database", () => {
     expect(await judge(config)).toMatch(/^fail: SQLite, schema 99: written by a newer version/);
     await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
     expect(await judge(config)).toMatch(
-      /^fail: The message database cannot be used: its file is damaged -> .*restore a backup/,
+      /^fail: The message database cannot be used: its file is damaged \(SQLite error 26\) -> .*restore a backup/,
     );
   });
 

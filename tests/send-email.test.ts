@@ -290,7 +290,7 @@ describe("a form without script", () => {
   });
 
   test("gets the contact page back with its text if it is over the limit", async () => {
-    const app = await openAnother({ RATE_LIMIT: "1/10m" });
+    const app = await openAnother({ RATE_LIMIT: "1/10m" }, {}, { now: () => NOON });
     await form(BODY, app);
     const answer = await form({ ...BODY, message: "More" }, app);
     expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([429, "600"]);
