@@ -1,29 +1,18 @@
 import { expect, test } from "vitest";
 import { SPAM_LANGUAGES, sampleMessages } from "../../tools/bench/spam-languages.ts";
-import { createSpamMemory, MAX_KNOWN_WORDS, MAX_WORDS, wordsOf } from "./spam-words.ts";
+import { createSpamMemory, MAX_KNOWN_WORDS, wordsOf } from "./spam-words.ts";
 import type { Lesson } from "./store.ts";
 
 const words = (message: string, email = "ada@Example.com") => wordsOf({ message, email });
 
-test("reads words, hosts, the domain and features, with any letters and hidden characters", () => {
+test("reads words, hosts, the domain and the number of links, with any letters and hidden characters", () => {
   expect(words("Win FREE ﬁsh at HTTPS://Pills.example/a?b, call 0800 1!")).toEqual([
-    "address: example.com",
-    "links: 1",
-    "words in capitals: 2",
-    "exclamation marks: 1",
-    "numbers: 2",
-    "long numbers: 1",
-    "prices: none",
-    "letters: Latin",
-    "link: pills.example",
+    ...["address: example.com", "links: 1", "link: pills.example"],
     ...["win", "free", "fish", "at", "https", "pills", "example", "a", "b", "call", "0800", "1"],
-    ...["number like: 0000", "number like: 0"],
   ]);
-  expect(words("only £5, or 10 €, or 7")).toContain("prices: 2");
+  expect(words("www.a.org www.b.org www.c.org www.d.org")).toContain("links: 3 or more");
   expect(words("vi\u200Bag\u202Era\u0000 now")).toEqual(words("viagra now"));
-  expect(words("免费注册 бесплатно")).toEqual(
-    expect.arrayContaining(["letters: Han", "letters: Cyrillic", "免费", "注册", "бесплатно"]),
-  );
+  expect(words("免费注册 бесплатно")).toEqual(expect.arrayContaining(["免费", "注册", "бесплатно"]));
 });
 
 test.each<[string, string]>([
@@ -42,9 +31,9 @@ test.each<[string, string]>([
   ["bidi marks", "\u202E\u2066\u200F".repeat(1600)],
   ["half a letter", "\uD800 \uDC00"],
   ["nothing", ""],
-])("reads at most 400 words of a hostile message: %s", (_, message) => {
+])("reads at most 1,200 short words of a hostile message: %s", (_, message) => {
   const found = words(message, "@");
-  expect(found.length).toBeLessThanOrEqual(MAX_WORDS);
+  expect(found.length).toBeLessThanOrEqual(1200);
   expect(found.every((word) => word.length <= 120)).toBe(true);
   expect(new Set(found).size).toBe(found.length);
 });
@@ -113,7 +102,7 @@ test("forgets the rarest words above 200,000, and keeps the frequent ones", () =
   const memory = createSpamMemory();
   const lesson = (index: number) => Array.from({ length: 120 }, (_, at) => `w${at < 20 ? at : index * 120 + at}`);
   for (let index = 0; index < 2100; index += 1) memory.learn(lesson(index), index % 2 ? "spam" : "good");
-  expect(memory.size).toBeGreaterThan(MAX_KNOWN_WORDS);
+  expect(memory.known.size).toBeGreaterThan(MAX_KNOWN_WORDS);
   memory.dropRarest();
-  expect(memory.size).toBe(20);
+  expect(memory.known.size).toBe(20);
 });

@@ -4,75 +4,45 @@ import type { Lesson } from "./store.ts";
 
 // Naive Bayes on the words of a message. Uses no database: the caller passes the lessons.
 
-/** The maximum number of words and features that are read of a message. */
-export const MAX_WORDS = 400;
 /** The parts of a longer text that are read. */
 const READ_CHARACTERS = { beginning: 800, end: 300 };
-/** No language has longer words. */
-const LONGEST_WORD = 40;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const PLAIN_WORD = /[a-z\d]+/g;
 /** These scripts have no spaces, so a dictionary finds the words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 const LINK = /(?:https?:\/\/|www\.)([^\s/?#:]{1,100})/g;
-const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Han", "Hangul", "Devanagari", "Thai"].map(
-  (name) => [name, new RegExp(`\\p{Script=${name}}`, "u")] as const,
-);
-const COUNTED: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ["words in capitals", /\p{Lu}{3,}/gu],
-  ["exclamation marks", /!/g],
-  ["numbers", /\d+/g],
-  ["long numbers", /\d[\d -]{3,}\d/g],
-  ["prices", /\p{Sc} ?\d|\d ?\p{Sc}/gu],
-];
 
 /**
- * The words of a message, each once, and features: link hosts, the address's domain, and others such as the number of
- * links. Features contain a colon and so differ from words. Leaves out the sender's name, because messages from other
+ * The words of a message, each once, and what else tells spam: the address's domain, the hosts of links and their
+ * number, which contain a colon and so differ from words. Leaves out the sender's name, because messages from other
  * people with that name say nothing.
  */
 export function wordsOf({ message, email }: Pick<ContactMessage, "message" | "email">): string[] {
-  // Most messages are ASCII, for which this is ten times as fast.
-  const isPlain = !/[^\n -~]/.test(message);
-  const text = beginningAndEnd(isPlain ? message : readable(message));
-  const lower = text.toLowerCase();
-  const hosts = Array.from(lower.matchAll(LINK), ([, host]) => `link: ${host}`);
-  const found = lower.match(isPlain ? PLAIN_WORD : WORD) ?? [];
-  const words = !isPlain && UNSPACED.test(lower) ? found.flatMap(segmentsOf) : found;
-  const features = [
-    `address: ${email.slice(email.lastIndexOf("@") + 1).toLowerCase()}`,
-    `links: ${amountOf(hosts.length)}`,
-    ...COUNTED.map(([what, pattern]) => `${what}: ${amountOf(text.match(pattern)?.length ?? 0)}`),
-    ...(isPlain ? SCRIPTS.slice(0, 1) : SCRIPTS).flatMap(([name, letter]) =>
-      letter.test(text) ? `letters: ${name}` : [],
-    ),
-    ...hosts,
-  ];
-  const numbers = /\d/.test(lower)
-    ? words.filter((word) => /\d/.test(word)).map((word) => `number like: ${word.replaceAll(/\d/g, "0").slice(0, 12)}`)
-    : [];
-  const short = words.filter((word) => word.length <= LONGEST_WORD);
-  return [...new Set([...features, ...short, ...numbers])].slice(0, MAX_WORDS);
-}
-
-function segmentsOf(text: string): string[] {
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
-}
-
-function beginningAndEnd(text: string): string {
   const { beginning, end } = READ_CHARACTERS;
-  return text.length <= beginning + end ? text : `${text.slice(0, beginning)} ${text.slice(-end)}`;
+  const isLong = message.length > beginning + end;
+  const text = readable(isLong ? `${message.slice(0, beginning)} ${message.slice(-end)}` : message);
+  const links = Array.from(text.matchAll(LINK), ([, host]) => `link: ${host}`);
+  const found = text.match(WORD) ?? [];
+  const words = UNSPACED.test(text) ? found.flatMap(segmentsOf) : found;
+  return [
+    ...new Set([
+      `address: ${email.slice(email.lastIndexOf("@") + 1).toLowerCase()}`,
+      `links: ${links.length < 3 ? links.length : "3 or more"}`,
+      ...links,
+      // No language has longer words.
+      ...words.filter((word) => word.length <= 40),
+    ]),
+  ];
 }
 
 /** Removes hidden characters and unifies the forms of each letter. */
 function readable(text: string): string {
-  return text.replaceAll(HIDDEN_CHARACTER, (hidden) => (/\s/.test(hidden) ? " " : "")).normalize("NFKC");
+  const visible = text.replaceAll(HIDDEN_CHARACTER, (hidden) => (/\s/.test(hidden) ? " " : ""));
+  return visible.normalize("NFKC").toLowerCase();
 }
 
-function amountOf(count: number): string {
-  if (count < 3) return count === 0 ? "none" : String(count);
-  return count < 6 ? "3 to 5" : "6 or more";
+function segmentsOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** The number of lessons of each kind. */
@@ -91,9 +61,8 @@ const SMOOTHING = 0.15;
 const DOUBT = 30;
 const THRESHOLD = 0.62;
 /**
- * The filter judges only what it knows: a message with fewer words from at least two good lessons passes, unless it is nearly a copy
- * of marked spam. Chosen with `npm run bench -- spam`: without this, ten lessons of German spam held half of the genuine
- * German messages.
+ * The filter judges only what it knows: a message passes if a smaller share of its words is in two good lessons, unless
+ * it nearly copies marked spam. Without this, ten lessons of German spam held half of the genuine German messages.
  */
 const FAMILIAR = 0.15;
 const NEARLY_COPIED = 0.8;
@@ -114,8 +83,6 @@ export interface Taught {
   words: readonly Word[];
 }
 
-export type SpamMemory = ReturnType<typeof createSpamMemory>;
-
 /** Counts the lessons with each word. */
 export function createSpamMemory() {
   const taught: Counts = { spam: 0, good: 0 };
@@ -126,26 +93,26 @@ export function createSpamMemory() {
     return Math.log(rateOf(spam, taught.spam) / rateOf(good, taught.good));
   }
 
-  /** The weight of each word that lessons contain: above 0 for spam. `null` if the filter cannot judge the message. */
-  function weigh(texts: readonly string[]): { text: string; weight: number }[] | null {
+  /** The weight of each word that lessons contain: above 0 for spam. None if the filter cannot judge the message. */
+  function weigh(texts: readonly string[]): { text: string; weight: number }[] {
     const words = texts.filter((text) => !text.includes(":"));
     const seen = words.flatMap((text) => known.get(text) ?? []);
     const familiar = seen.filter(({ good }) => good >= 2).map(weightOf);
-    const copied = seen.filter(({ spam }) => spam > 0);
-    const isKnown = familiar.length >= FAMILIAR * words.length || copied.length >= NEARLY_COPIED * words.length;
-    if (!isTaughtEnough(taught) || !isKnown) return null;
+    const copies = seen.filter(({ spam }) => spam > 0).length;
+    const isKnown = familiar.length >= FAMILIAR * words.length || copies >= NEARLY_COPIED * words.length;
+    if (!isTaughtEnough(taught) || !isKnown) return [];
     // In a language with few good lessons, all words look like spam. Their median shows by how much.
     const bias = Math.max(0, median(familiar));
     return texts.flatMap((text) => {
       const word = known.get(text);
-      return word && word.spam + word.good > 0
-        ? { text, weight: weightOf(word) - (text.includes(":") ? 0 : bias) }
-        : [];
+      return word ? { text, weight: weightOf(word) - (text.includes(":") ? 0 : bias) } : [];
     });
   }
 
   return {
     taught,
+    known: known as ReadonlyMap<string, Counts>,
+
     learn(texts: readonly string[], kind: Lesson): Taught {
       taught[kind] += 1;
       const words = texts.map((text) => {
@@ -171,17 +138,13 @@ export function createSpamMemory() {
       }
     },
 
-    get size(): number {
-      return known.size;
-    },
-
     /**
      * Decides by the share of evidence for spam, which is comparable for short and long messages. Evidence is the square
      * of a weight, so that a few significant words count more than many common ones.
      */
     looksLikeSpam(texts: readonly string[]): boolean {
       let [difference, all] = [0, DOUBT];
-      for (const { weight } of weigh(texts) ?? []) {
+      for (const { weight } of weigh(texts)) {
         difference += weight * Math.abs(weight);
         all += weight ** 2;
       }
@@ -190,10 +153,9 @@ export function createSpamMemory() {
 
     /** The words with the highest spam weights, highest first. */
     signsOf(texts: readonly string[]): string[] {
-      const heaviest = (weigh(texts) ?? [])
-        .filter(({ weight }) => weight > 0)
-        .sort((one, other) => other.weight - one.weight);
-      return heaviest.slice(0, SHOWN_SIGNS).map(({ text }) => text);
+      const signs = weigh(texts).filter(({ weight }) => weight > 0);
+      const heaviest = signs.sort((one, other) => other.weight - one.weight).slice(0, SHOWN_SIGNS);
+      return heaviest.map(({ text }) => text);
     },
   };
 }

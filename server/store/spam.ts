@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { type Database, normaliseEmail, type Query, readMeta, writeMeta } from "./database.ts";
-import { createSpamMemory, isTaughtEnough, NEEDED_LESSONS, type Taught, wordsOf } from "./spam-words.ts";
+import { type Database, normaliseEmail, onlyRow, type Query, readMeta, writeMeta } from "./database.ts";
+import { type Counts, createSpamMemory, isTaughtEnough, NEEDED_LESSONS, type Taught, wordsOf } from "./spam-words.ts";
 import { type EventKind, type Lesson, StoreDamaged } from "./store.ts";
 
 // The lessons are the stored messages that operators marked (`taught`). Their words are counted in memory only, so a
@@ -12,14 +12,9 @@ const VERSION = "spam_version";
 /** The newest lessons of each kind that are read: more would not judge better, and take longer to read. */
 const MAX_LESSONS = 2000;
 const IS_LESSON = "taught IS NOT NULL AND is_restricted = 0";
-/** Whether an operator's mark says that the sender is known. */
-const MARKS: Readonly<Partial<Record<EventKind, boolean>>> = {
-  answered: true,
-  replied: true,
-  released: true,
-  unanswered: false,
-  "marked-as-spam": false,
-};
+/** The operators' marks for an address: known senders, and others. */
+const GOOD_MARKS: readonly EventKind[] = ["answered", "replied", "released"];
+const OTHER_MARKS: readonly EventKind[] = ["unanswered", "marked-as-spam"];
 const UNDONE = "undone" satisfies EventKind;
 
 const monthOf = (now: Date) => now.getUTCFullYear() * 100 + now.getUTCMonth() + 1;
@@ -46,11 +41,8 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     const messages = await query<{ id: number } & Pick<ContactMessage, "message" | "email">>(
       `SELECT id, message, email FROM messages WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
       [added],
-    ).catch((error) => {
       // The filter must not stop the acceptance of messages.
-      if (error instanceof StoreDamaged) return [];
-      throw error;
-    });
+    ).catch((error) => (error instanceof StoreDamaged ? [] : Promise.reject(error)));
     // Nothing is awaited from here on, so that simultaneous calls do not learn a lesson twice.
     const texts = new Map(messages.map((message) => [message.id, message]));
     for (const [key, taught] of lessons) {
@@ -72,7 +64,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     const events = await query<{ id: number; email: string; kind: EventKind }>(
       `SELECT messages.id, ${dialect.lowerCaseEmail} AS email, kind FROM events JOIN messages ON messages.id = message_id
        WHERE ${dialect.isIn(dialect.lowerCaseEmail, "$1")} AND ${dialect.isIn("kind", "$2")} ORDER BY events.id`,
-      [addresses, [...Object.keys(MARKS), UNDONE]],
+      [addresses, [...GOOD_MARKS, ...OTHER_MARKS, UNDONE]],
     );
     // An undone mark counts no more: the mark before it decides.
     const marks: typeof events = [];
@@ -81,8 +73,8 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
       if (undone) marks.splice(marks.indexOf(undone), 1);
       if (event.kind !== UNDONE) marks.push(event);
     }
-    const newest = new Map(marks.map(({ email, kind }) => [email, MARKS[kind]]));
-    return new Set(addresses.filter((address) => newest.get(address)));
+    const newest = new Map(marks.map(({ email, kind }) => [email, kind]));
+    return new Set([...newest].flatMap(([email, kind]) => (GOOD_MARKS.includes(kind) ? email : [])));
   }
 
   /** Call it in the transaction that changes, restricts or deletes messages. */
@@ -122,14 +114,12 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
 
     /** The number of lessons, the number needed of each kind, and this month's quarantined and released messages. */
     async read(now: Date) {
-      const sql = `SELECT taught, count(*) AS count FROM messages WHERE ${IS_LESSON} GROUP BY taught`;
-      const counts = await query<{ taught: Lesson; count: number }>(sql);
-      const countOf = (kind: Lesson) => counts.find(({ taught }) => taught === kind)?.count ?? 0;
-      const taught = { spam: countOf("spam"), good: countOf("good") };
-      const month = "SELECT held, released FROM spam_months WHERE month = $1";
-      const [{ held, released } = { held: 0, released: 0 }] = await query<{ held: number; released: number }>(month, [
-        monthOf(now),
-      ]);
+      const count = (kind: Lesson) => `count(CASE taught WHEN '${kind}' THEN 1 END) AS ${kind}`;
+      const lessons = `SELECT ${count("spam")}, ${count("good")} FROM messages WHERE ${IS_LESSON}`;
+      const taught = await onlyRow<Counts>(query, lessons);
+      const sql = "SELECT held, released FROM spam_months WHERE month = $1";
+      const [month] = await query<{ held: number; released: number }>(sql, [monthOf(now)]);
+      const { held = 0, released = 0 } = month ?? {};
       return { taught, needed: NEEDED_LESSONS, isDeciding: isTaughtEnough(taught), held, released };
     },
 
