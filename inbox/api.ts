@@ -27,6 +27,8 @@ const TOKEN_IN_FRAGMENT = /^#([\w-]{43})/;
 const ASK_TABS_MS = 250;
 
 let token: string | null = null;
+/** Whether the server has accepted the token. */
+let isAccepted = false;
 
 /**
  * Takes the token from the URL's fragment, which browsers send to no server, and removes it from the URL. Otherwise
@@ -46,8 +48,9 @@ export async function obtainToken(): Promise<boolean> {
   const channel = new BroadcastChannel(TOKEN_KEY);
   token = given ?? sessionStorage.getItem(TOKEN_KEY) ?? (await askOtherTabs(channel));
   if (token) sessionStorage.setItem(TOKEN_KEY, token);
+  // A wrong token, for example from a link, is not passed on.
   channel.addEventListener("message", ({ data }) => {
-    if (data === "ask" && token) channel.postMessage({ token });
+    if (data === "ask" && token && isAccepted) channel.postMessage({ token });
   });
   return token !== null;
 }
@@ -93,6 +96,7 @@ export const call = createTRPCClient<Router>({
             const headers = { ...init.headers, authorization: `Bearer ${token}` };
             const answer = await fetch(input, { ...init, headers });
             liveStatus = answer.status;
+            isAccepted = answer.ok;
             return answer;
           },
         }),
@@ -124,14 +128,12 @@ export const reloadAll = () => queryClient.invalidateQueries();
 
 /**
  * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `replaced`: the database's
- * files were replaced, so the command must be restarted. `slowed`: wrong tokens were tried. `refused`: the token
+ * files were replaced, so the command must be restarted. `refused`: the token
  * belongs to another run. The page retries in every state except `refused`.
  */
-export type Connection = "connecting" | "live" | "lost" | "unavailable" | "replaced" | "slowed" | "refused";
+export type Connection = "connecting" | "live" | "lost" | "unavailable" | "replaced" | "refused";
 
 const RETRY_MS = 1000;
-/** Rare enough that a page with a wrong token does not count as an attack. */
-const SLOW_RETRY_MS = 10_000;
 
 interface Live {
   connection: Connection;
@@ -173,11 +175,8 @@ function openStream(): () => void {
     if (liveStatus === 401 || liveStatus === 403) return setLive({ connection: "refused" });
     // Reopens a broken stream at once, because only that shows whether the command still runs.
     const isBroken = liveStatus === 200 && live.connection === "live";
-    if (liveStatus !== 200) setLive({ connection: liveStatus === 429 ? "slowed" : "lost" });
-    const timer = setTimeout(
-      () => (close = openStream()),
-      isBroken ? 0 : liveStatus === 429 ? SLOW_RETRY_MS : RETRY_MS,
-    );
+    if (liveStatus !== 200) setLive({ connection: "lost" });
+    const timer = setTimeout(() => (close = openStream()), isBroken ? 0 : RETRY_MS);
     close = () => clearTimeout(timer);
   };
   const subscription = call.changes.subscribe(undefined, {

@@ -94,10 +94,6 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
     lost: ["The inbox does not answer.", [old, " If the inbox was stopped, ", start]],
     unavailable: ["The database does not answer.", old],
     replaced: ["The database was replaced.", <>This page shows the old database. Stop the inbox, then {start}</>],
-    slowed: [
-      "The inbox answers slowly.",
-      "A program on this machine keeps sending wrong keys. Trying again every ten seconds.",
-    ],
   };
   const [what, remedy] = texts[connection] ?? [];
   return (

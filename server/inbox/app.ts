@@ -73,6 +73,12 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
       const refusal = guard.checkPage(raw);
       if (refusal) return refuse(reply, refusal.status, refusal.message);
     });
+    // Removes what another program may have stored under the same address, such as a service worker.
+    let isFirst = true;
+    page.addHook("onSend", async (_request, reply) => {
+      if (isFirst) reply.header("clear-site-data", '"cache", "storage"');
+      isFirst = false;
+    });
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
       if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are supported.");
@@ -86,8 +92,11 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
   app.register(
     async (api) => {
       api.addHook("onRequest", async ({ raw, headers }, reply) => {
-        const refusal = guard.checkOrigin(raw) ?? (await guard.checkToken(raw));
+        const refusal = guard.checkOrigin(raw) ?? guard.checkToken(raw);
         if (refusal) return refuse(reply, refusal.status, refusal.message);
+        // The operations would accept forms and files too, of any size.
+        const { "content-type": type = "application/json" } = headers;
+        if (!/^application\/json(;|$)/i.test(type)) return refuse(reply, 415, "Only JSON is accepted.");
         // The page sends this header with requests that an operator caused, but not with automatic reloads.
         if (headers["x-operator"] === "1") onUsed();
       });
@@ -118,8 +127,8 @@ function serveDownloads(api: FastifyInstance, { store }: Desk): void {
   api.get<{ Params: { format: ExportFormat }; Querystring: { filter?: string } }>(
     "/export.:format(^csv|json$)",
     async ({ params: { format }, query }, reply) => {
-      const filter = FILTER.safeParse(query.filter ? superjson.parse(query.filter) : {});
-      if (!filter.success) return refuse(reply, 400, describeProblems(filter.error));
+      const filter = parseFilter(query.filter);
+      if (!filter?.success) return refuse(reply, 400, filter ? describeProblems(filter.error) : "filter: not JSON");
       sendAs(reply, `messages-${await day()}.${format}`, format);
       return reply.send(Readable.from(exportMessages({ filter: filter.data, format }, store.messages)));
     },
@@ -130,9 +139,17 @@ function serveDownloads(api: FastifyInstance, { store }: Desk): void {
   });
 }
 
+/** `null` if the text is not JSON. */
+function parseFilter(text: string | undefined) {
+  try {
+    return FILTER.safeParse(text ? superjson.parse(text) : {});
+  } catch {
+    return null;
+  }
+}
+
 /** Answers with plain text, because a person reads it in a browser or a terminal. */
 function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   if (status === 401) reply.header("www-authenticate", "Bearer");
-  if (status === 429) reply.header("retry-after", "60");
   return reply.code(status).type("text/plain; charset=utf-8").send(`${message}\n`);
 }

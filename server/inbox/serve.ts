@@ -36,7 +36,7 @@ const IDLE_MS = 8 * 60 * 60_000;
 export async function startInbox(options: InboxOptions) {
   const { desk, clock = systemClock, onDefect = () => {} } = options;
   const files = loadFiles(options.filesDir);
-  const guard = createGuard(clock);
+  const guard = createGuard();
   const idle = Promise.withResolvers<void>();
   let cancelIdle = () => {};
   const onUsed = () => {
@@ -52,7 +52,7 @@ export async function startInbox(options: InboxOptions) {
     /** Where it listens: only this machine's own addresses. */
     addresses: servers.map((server) => (server.address() as AddressInfo).address),
     /** The URL to open in a browser, with the token of this run. */
-    url: `http://localhost:${port}/#${guard.token}`,
+    url: `http://${guard.host}:${port}/#${guard.token}`,
     /** Resolves after eight hours without use. */
     idle: idle.promise,
     async close() {

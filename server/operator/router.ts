@@ -257,17 +257,6 @@ export const router = t.router({
 
   erase: operation.input(PERSON).mutation(({ input, ctx }) => erasePerson(input, ctx)),
 
-  backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
-    await store.archive.backup(resolve(file), await store.status.time()).catch(explainUnwritable(file));
-  }),
-
-  /** Reads a backup into the database, without the messages of people who were erased since. */
-  restore: operation
-    .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
-    .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
-      store.archive.restore(resolve(file), replace, await readErasures(dataDir)),
-    ),
-
   /**
    * Yields the counts of all tabs immediately and after every message change, or the problem while the database cannot
    * be read. `lost` is the last value: the inbox must be restarted.
@@ -293,5 +282,20 @@ export const router = t.router({
 });
 
 export type Router = typeof router;
+
+/** Not over HTTP, because they read and write any file that the user may. */
+const fileRouter = t.router({
+  backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
+    await store.archive.backup(resolve(file), await store.status.time()).catch(explainUnwritable(file));
+  }),
+
+  /** Reads a backup into the database, without the messages of people who were erased since. */
+  restore: operation
+    .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
+    .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
+      store.archive.restore(resolve(file), replace, await readErasures(dataDir)),
+    ),
+});
+
 /** For the command line, which calls the operations directly. */
-export const createCaller = t.createCallerFactory(router);
+export const createCaller = t.createCallerFactory(t.mergeRouters(router, fileRouter));

@@ -167,8 +167,8 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
       const { noun, verb, severity, pausedMs } = trouble;
       const pause = website.pauses.find((pause) => pause.channel === channel);
       if (pause && ageMs(pause.since) >= pausedMs) {
-        const problem = `No ${noun} can be ${verb}: ${pause.reason}. The queue is kept and sent afterwards`;
-        const advice: Advice = { problem, remedy: "correct the setting, then restart", command: "settings" };
+        const remedy = `${pause.reason}. The queue is kept and sent afterwards. Correct the setting, then restart`;
+        const advice: Advice = { problem: `No ${noun} can be ${verb}`, remedy, command: "settings" };
         add("paused", severity, advice, { channel, since: pause.since });
       }
       const queued = countOf(facts, channel, "queued");

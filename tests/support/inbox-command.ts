@@ -74,7 +74,7 @@ function collectOutput() {
     all: () => output,
     add(text: string) {
       output += text;
-      const [, url, port, token] = /^Inbox: (http:\/\/localhost:(\d+)\/#([\w-]+))\n/m.exec(output) ?? [];
+      const [, url, port, token] = /^Inbox: (http:\/\/\w+\.localhost:(\d+)\/#([\w-]+))\n/m.exec(output) ?? [];
       if (url && token) address.resolve({ url, port: Number(port), token });
     },
     fail: (end: unknown) => address.reject(new Error(`The inbox ended with ${end}:\n${output}`)),

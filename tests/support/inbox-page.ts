@@ -89,6 +89,7 @@ async function start() {
     origin: `http://localhost:${port}`,
     /** Of the present run. */
     token: () => token,
+    url: () => run?.inbox.url ?? "",
     stop,
     restart,
     /** Deletes all rows of the previous test. */
