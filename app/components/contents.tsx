@@ -6,7 +6,7 @@ export interface Section {
 
 /** Marks the section in view, where browsers support it. Not in contents.css: Lightning CSS does not know it yet. */
 export const MARK_SECTION_IN_VIEW =
-  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--accent)}}";
+  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}}";
 
 export function Contents({ sections }: { sections: readonly Section[] }) {
   return (

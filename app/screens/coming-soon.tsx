@@ -31,7 +31,7 @@ function ComingSoon() {
 /** A wind turbine whose rotor turns by CSS; still under reduced motion. */
 function TurbineIcon() {
   return (
-    <svg className="turbine" viewBox="0 0 96 112" width="96" height="112" aria-hidden="true" focusable="false">
+    <svg className="turbine" viewBox="0 0 96 112" width="96" height="112" aria-hidden="true">
       <path className="turbine-tower" d="M46.800 48h2.400l2.300 60h-7Z" />
       <g className="turbine-rotor">
         {[0, 120, 240].map((turn) => (

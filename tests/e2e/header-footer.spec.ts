@@ -124,18 +124,32 @@ test("the mark is not cut off in the header, the footer or the icon", async ({ p
     // Added to the page, because shapes have no size without a layout.
     marks.push(document.body.appendChild(document.importNode(icon, true)) as unknown as SVGSVGElement);
     return marks.map((mark) => {
-      const { x, y, width, height } = mark.getBBox();
       const view = mark.viewBox.baseVal;
-      return [x - view.x, y - view.y, view.x + view.width - x - width, view.y + view.height - y - height];
+      // Not the rays below the horizon, which are hidden.
+      return [...mark.querySelectorAll("path")].flatMap((path) => {
+        const { x, y, width, height } = path.getBBox();
+        return [x - view.x, y - view.y, view.x + view.width - x - width, view.y + view.height - y - height];
+      });
     });
   }, icon);
   expect(marks).toHaveLength(3);
   for (const margins of marks) expect(Math.min(...margins)).toBeGreaterThanOrEqual(0.5);
 });
 
-test("Coming Soon shows a turning rotor and links to the contact page", async ({ page }) => {
+test("the rotor of Coming Soon turns, rests within five seconds, and turns again before Get Notified is pressed", async ({
+  page,
+}) => {
   await page.goto("/no-such-page");
-  await expect(page.locator(".turbine-rotor")).toHaveCSS("animation-name", "turn");
+  const rotor = page.locator(".turbine-rotor");
+  const turns = () =>
+    rotor.evaluate((element) => element.getAnimations().map((one) => Number(one.effect?.getComputedTiming().endTime)));
+  expect(await turns()).toEqual([4800]);
+  await rotor.evaluate((element) => {
+    for (const one of element.getAnimations()) one.finish();
+  });
+  expect(await turns()).toEqual([]);
+  await page.getByRole("link", { name: "Get Notified" }).focus();
+  expect(await turns()).toEqual([4800]);
   await page.setViewportSize({ width: 375, height: 667 });
   // The address is on one line.
   const address = await page.getByRole("link", { name: "hello@" }).boundingBox();
