@@ -67,7 +67,7 @@ export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
   );
 }
 
-/** Two buttons, or without script a checkbox that hides the film. They follow the hero's text in reading order. */
+/** Two buttons, or without script a checkbox that hides the film. They precede the hero's text, as on a phone's screen. */
 export function FilmControls({ film, isSavingData }: HeroFilmProps) {
   if (film === "off") return null;
   return (
@@ -126,7 +126,7 @@ function withoutScript(media?: string): string {
 
 function Icon({ children }: { children: ReactNode }) {
   return (
-    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
       {children}
     </svg>
   );

@@ -15,13 +15,16 @@ export const home: Screen = {
   styles,
   ...(site.heroFilm !== "off" && { script: "film" }),
   fetches: () => heroFilmFetches(site.heroFilm),
-  render: ({ isSavingData }) => <Home isSavingData={isSavingData} />,
+  render: ({ settings, isSavingData }) => <Home siteUrl={settings.siteUrl} isSavingData={isSavingData} />,
 };
 
-function Home({ isSavingData }: { isSavingData: boolean }) {
+function Home({ siteUrl, isSavingData }: { siteUrl: string; isSavingData: boolean }) {
+  const owner = [site.legalName, site.policyFacts.registeredAddress, siteUrl].filter(Boolean).join(", ");
   return (
     <div className="hero">
       <HeroFilm film={site.heroFilm} isSavingData={isSavingData} />
+      <FilmControls film={site.heroFilm} isSavingData={isSavingData} />
+      <p className="print-only">{owner}</p>
       <div className="hero-text">
         <h1>{home.headline}</h1>
         <p className="hero-subtitle">{site.hero.subtitle}</p>
@@ -30,7 +33,6 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
         <p className="hero-caption">{site.hero.caption}</p>
         <p className="hero-more">{site.hero.more}</p>
       </div>
-      <FilmControls film={site.heroFilm} isSavingData={isSavingData} />
     </div>
   );
 }

@@ -170,15 +170,15 @@ test("headline, subtitle and button are on the first screen, and do not overlap 
   const look = await parts.evaluateAll((all) =>
     all.map((part) => `${part.className || part.tagName} ${getComputedStyle(part).fontWeight}`),
   );
-  // Only headline and subtitle are prominent; the film's buttons come last.
+  // Only headline and subtitle are prominent; the film's buttons come first, as on the screen of a phone.
   expect(look).toEqual([
+    expect.stringMatching(/^film-controls/),
     "H1 600",
     "hero-subtitle 500",
     "hero-line 400",
     expect.stringMatching(/^button button-primary/),
     "hero-caption 400",
     "hero-more 400",
-    expect.stringMatching(/^film-controls/),
   ]);
   // Waits for the left one of the film's two buttons.
   await pauseFilm(page).waitFor();
