@@ -81,6 +81,9 @@ function PolicyPage({ heading, path, lastUpdated, sections, Text }: Policy) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
       <section className="pane" aria-label={`${heading}, full text`} tabIndex={0}>
         <Text components={POLICY_COMPONENTS} />
+        <p className="more-below" aria-hidden="true">
+          <span>More below</span>
+        </p>
       </section>
     </article>
   );

@@ -37,11 +37,23 @@ test("the explanations have their table of contents beside the text, and fill a 
 });
 
 test("the text pane scrolls at 600 px, also by keyboard, and prints in full", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 1000 });
   await page.goto("/privacy");
   const pane = page.getByRole("region", { name: "Privacy policy, full text" });
   expect((await pane.boundingBox())?.height).toBe(600);
+  // A sign in the pane says that there is more, and is covered at the end.
+  const sign = pane.getByText("More below");
+  const isCovered = () =>
+    sign.evaluate((element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      element.parentElement?.style.setProperty("pointer-events", "auto");
+      return !element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    });
+  await expect(sign).toBeInViewport();
+  expect(await isCovered()).toBe(false);
   await pane.focus();
   await page.keyboard.press("End");
+  await expect.poll(isCovered).toBe(true);
   await expect(pane.getByRole("heading", { name: "10. Contact us" })).toBeInViewport();
   await page.emulateMedia({ media: "print" });
   const [shown = 0, whole] = await pane.evaluate((element) => [element.clientHeight, element.scrollHeight]);
