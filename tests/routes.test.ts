@@ -172,7 +172,9 @@ test("the files for programs exist", async () => {
   expect((await get("/robots.txt")).text).toContain(`Sitemap: ${SITE}/sitemap.xml`);
   const sitemap = (await get("/sitemap.xml")).text;
   expect(textsOf(sitemap, "loc")).toEqual(
-    [...SCREENS.map(({ paths }) => paths[0]), ...WRITTEN_PATHS].map((path) => SITE + path),
+    [...SCREENS.map(({ paths }) => paths[0]), "/assets/carbon", "/assets/footprint", ...WRITTEN_PATHS].map(
+      (path) => SITE + path,
+    ),
   );
   expect((await get("/.well-known/security.txt")).text).toMatch(/Contact: mailto:.+\nExpires: 20\d\d-/);
   const webManifest = JSON.parse((await get("/site.webmanifest")).text) as { icons: { src: string }[] };
@@ -192,7 +194,6 @@ test("the footer shows the emissions of a view, and links to the explanation, wi
   const explanation = elementsOf(footer, "a")[textsOf(footer, "a").indexOf("How we count")]?.href ?? "";
   const { html, headings } = await open(explanation);
   expect(headings).toEqual(["How we count this site’s carbon"]);
-  expect(metaOf(html, "robots")).toBe("noindex");
 
   const most = (isHome: boolean) =>
     Math.max(...carbon.pages.map(({ page, grams }) => ((page === "/") === isHome ? grams : 0))).toFixed(3);

@@ -45,7 +45,7 @@ function explanationScreen({ name, title, headline, description, sections, Text 
     title: `${title} | ${site.brand}`,
     headline,
     description,
-    isIndexed: false,
+    isIndexed: true,
     styles: styles + MARK_SECTION_IN_VIEW,
     render: () => (
       <article className="page page-long">
