@@ -37,7 +37,7 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
   const script = screen.script && scripts[screen.script];
   const ofScreen = screen.fetches?.(settings) ?? [];
   return {
-    style: withHues(siteStyles + colourStyles(site.look) + displayFallback + screen.styles, site.look),
+    style: pageStyles(screen),
     scripts: [
       ...(screen.codeBeforePaint ? [{ type: BEFORE_PAINT, code: screen.codeBeforePaint }] : []),
       { type: "speculationrules", code: JSON.stringify(SPECULATION_RULES) },
@@ -53,6 +53,13 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
     hasFilm: ofScreen.some(({ kind }) => kind === "film"),
     hasViews: ofScreen.some(({ view }) => view !== undefined),
   };
+}
+
+/** All styles of the page, with the company's look, without the variables that it does not use. */
+function pageStyles({ styles, laterStyles = "" }: Screen): string {
+  const all = withHues(siteStyles + colourStyles(site.look) + displayFallback + styles, site.look);
+  const isUsed = (name: string) => all.includes(`var(${name})`) || laterStyles.includes(`var(${name})`);
+  return all.replaceAll(/(?<=[{;])(--[\w-]+):[^;}]*;?/g, (declaration, name) => (isUsed(name) ? declaration : ""));
 }
 
 function inlineCode(script: PageScript): string {
@@ -158,8 +165,6 @@ function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: strin
         content={`${screen.headline}. ${site.heroPicture?.alt ?? "First light over hills with wind turbines and solar panels."}`}
       />
       <meta name="twitter:card" content="summary_large_image" />
-      <meta name="twitter:title" content={screen.title} />
-      <meta name="twitter:description" content={screen.description} />
     </>
   );
 }

@@ -18,8 +18,9 @@ export interface Screen {
   isHeaderOverlaid?: boolean;
   /** Its content would move when the footer arrives, so the first paint waits. */
   isPaintedWhole?: boolean;
-  /** Styles that only this screen needs. */
+  /** Styles that only this screen needs, and those that its script adds later. */
   styles: string;
+  laterStyles?: string;
   /** Code that must run before the first paint. */
   codeBeforePaint?: string;
   /** The screen's only other script, if it needs one. */

@@ -8,7 +8,7 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
   return (
     <header className={isOverlaid ? "header header-overlaid" : "header"}>
       <a className="logo" href="/" aria-label={`${site.brand}, home`}>
-        <Mark />
+        <Mark turns />
         <span className="wordmark">{site.brand}</span>
       </a>
       <nav className="menu-wide" aria-label="Main">
@@ -36,7 +36,7 @@ function SmallMenu() {
   return (
     <>
       <button type="button" className="menu-toggle" popoverTarget={SMALL_MENU_ID} aria-label="Menu">
-        <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false">
+        <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
           <path className="menu-toggle-top" d="M3 8h18" />
           <path className="menu-toggle-bottom" d="M3 16h18" />
         </svg>

@@ -5,6 +5,7 @@ import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import formStyles from "../styles/contact.css?inline";
 import estimateStyles from "../styles/estimate.css?inline";
+import resultStyles from "../styles/estimate-result.css?raw";
 
 export const contact: Screen = {
   name: "contact",
@@ -13,6 +14,7 @@ export const contact: Screen = {
   description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by email.`,
   isIndexed: true,
   styles: formStyles + estimateStyles,
+  laterStyles: resultStyles,
   codeBeforePaint: OPEN_AT_FRAGMENT,
   script: "contact",
   fetches: ({ countriesUrl }) => [{ kind: "data", urls: [countriesUrl] }],
