@@ -90,10 +90,11 @@ export const site: SiteSettings = {
 
   /**
    * With ACKNOWLEDGE=on, the sender gets this mail once the team has the message. The server fills in {brand} and
-   * {reference}; it never includes the sender's own text.
+   * {reference}; it never includes the sender's own text. Replies have the subject "Re: Your message ({reference})", and
+   * some mail programs show only mails with the same subject as one conversation.
    */
   acknowledgement: {
-    subject: "We have received your message ({reference})",
+    subject: "Your message ({reference})",
     body: `Thank you for writing to {brand}.
 
 We have received your message. Its reference is {reference}.
@@ -109,6 +110,8 @@ This email was sent automatically.`,
   pricePerTonne: null,
   /** e.g. "two working days": shown to the sender of a message. `null` shows nothing. */
   answerWithin: null,
+  /** Below every reply, e.g. "The team of Brighter Carbon". `null` adds nothing. */
+  mailSignature: null,
 
   /** `null` shows a visible placeholder, and the build lists it as a task before launch. */
   policyFacts: {
@@ -177,6 +180,7 @@ export interface SiteSettings {
   acknowledgement: { subject: string; body: `${string}{reference}${string}` };
   pricePerTonne: Price | null;
   answerWithin: string | null;
+  mailSignature: string | null;
   policyFacts: Readonly<
     Record<
       | "companyNumber"

@@ -72,6 +72,8 @@ export interface SiteIdentity {
   acknowledgement: AcknowledgementText;
   /** `null`: estimates show no price. */
   pricePerTonne: Price | null;
+  /** Below every reply; `null` for none. */
+  mailSignature: string | null;
 }
 
 /** The mail that confirms a message to its sender. The server fills in `{reference}` and `{brand}`. */
@@ -97,7 +99,7 @@ export interface BuiltFile {
 }
 
 /** Increased when the manifest changes: a server refuses a build with another version. */
-export const MANIFEST_VERSION = 8;
+export const MANIFEST_VERSION = 9;
 /** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Textarea, TextInput } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { getHotkeyHandler, useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { site } from "../app/site.ts";
 import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
 import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
@@ -74,7 +75,11 @@ export function ReplyCard({ message, ...ways }: ReplyCardProps) {
             : `${asSentence(reply.error)} Next attempt ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
         </Alert>
       )}
-      {reply?.state === "delivered" && <p className="soft">Reply: delivered on {formatTime(reply.changedAt)}.</p>}
+      {reply?.state === "delivered" && (
+        <p className="soft">
+          Reply: delivered on {formatTime(reply.changedAt)}. Answers go to {message.mailTo ?? site.contactEmail}.
+        </p>
+      )}
       {reply?.state === "failed" && (
         <Alert color="red" title="Reply: failed">
           <p>{asSentence(reply.error ?? "")}</p>
@@ -212,6 +217,17 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
     <form className="stack controls" onKeyDown={press} onSubmit={send}>
       <Colleagues {...message.colleagues} isWriting={text.trim() !== ""} />
       <Facts labelWidth="2rem" facts={[["To", <VisitorText key="to" text={email} />]]} />
+      {message.savedReplies.length > 0 && (
+        <NativeSelect
+          label="Insert a saved reply"
+          value=""
+          onChange={({ target }) => {
+            const saved = message.savedReplies.find(({ name }) => name === target.value);
+            if (saved) change({ text: text.trim() === "" ? saved.text : `${text}\n\n${saved.text}` });
+          }}
+          data={["", ...message.savedReplies.map(({ name }) => name)]}
+        />
+      )}
       <TextInput
         label="Subject"
         value={subject}

@@ -127,6 +127,10 @@ const OPTIONAL = {
     isValid: (value: unknown) => typeof value === "string" && value.trim() !== "",
     example: '"two working days"',
   },
+  mailSignature: {
+    isValid: (value: unknown) => typeof value === "string" && value.trim() !== "",
+    example: '"The team"',
+  },
 };
 
 /** Checks the settings of SITE_DIR, because TypeScript does not. */

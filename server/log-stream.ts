@@ -8,8 +8,8 @@ import { withinMs } from "./time.ts";
 /** The most bytes that wait in memory for a slow reader or disk. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
-/** pino's number for an error. */
-const ERROR_LEVEL = 50;
+/** pino's numbers. */
+const [WARN_LEVEL, ERROR_LEVEL] = [40, 50];
 
 export type LogStream = ReturnType<typeof openLogStream>;
 
@@ -81,6 +81,22 @@ export function openLogStream(fd: number) {
       );
     },
   };
+}
+
+/**
+ * For systemd's journal: each line starts with its syslog priority, which the journal removes, so that
+ * `journalctl -p warning` finds it. `journalStream` is the variable that systemd sets; `null` if this is not the journal.
+ */
+export function openJournalLog(fd: number, journalStream: string | undefined): LogStream | null {
+  const { dev, ino } = fstatSync(fd);
+  if (journalStream !== `${dev}:${ino}`) return null;
+  const log = openLogStream(fd);
+  return { ...log, write: (line) => log.write(`<${priorityOf(line)}>${line}`) };
+}
+
+export function priorityOf(line: string): number {
+  const level = Number(/^\{"level":(\d+)/.exec(line)?.[1] ?? 0);
+  return level >= ERROR_LEVEL ? 3 : level >= WARN_LEVEL ? 4 : 6;
 }
 
 /** For a terminal: the time and text of each event, without Fastify's own events. */

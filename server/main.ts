@@ -9,7 +9,7 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
-import { type LogStream, openLogStream, openTerminalLog } from "./log-stream.ts";
+import { type LogStream, openJournalLog, openLogStream, openTerminalLog } from "./log-stream.ts";
 import { OperatorError } from "./operator-error.ts";
 import { startHookEvents } from "./outbox/hook-events.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
@@ -43,9 +43,10 @@ try {
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
   const build = loadBuild(DIST_DIR);
-  const { contactEmail, brand, acknowledgement: text, pricePerTonne } = build.manifest.site;
+  const { contactEmail, brand, acknowledgement: text, pricePerTonne, mailSignature } = build.manifest.site;
   const { mailTo, mailFrom } = config;
-  const identity = { brand, pricePerTonne, mailTo: mailTo ?? contactEmail, mailFrom: mailFrom ?? contactEmail };
+  const [team, sender] = [mailTo ?? contactEmail, mailFrom ?? contactEmail];
+  const identity = { brand, pricePerTonne, mailSignature, mailTo: team, mailFrom: sender };
 
   const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ status: store.status });
@@ -64,7 +65,8 @@ async function run(config: Config): Promise<void> {
   // If standard error is the same pipe, Node's first use of it makes the pipe blocking. So this runs before we open it.
   void process.stderr;
   const isTerminal = isatty(STDOUT);
-  const logStream = isTerminal ? openTerminalLog(STDOUT) : openLogStream(STDOUT);
+  const journal = openJournalLog(STDOUT, process.env.JOURNAL_STREAM);
+  const logStream = isTerminal ? openTerminalLog(STDOUT) : (journal ?? openLogStream(STDOUT));
   const app = createApp({
     config,
     build,

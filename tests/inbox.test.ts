@@ -56,6 +56,8 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
       program: "npm run messages --",
       channels: CHANNELS,
       steps: new Map(),
+      mailTo: "team@example.com",
+      savedReplies: [{ name: "thanks", text: "Dear {name}, about {reference}" }, { name: "offer", text: "{total}" }],
     },
     filesDir: await makePage(),
     port: await findFreePort(),

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { site } from "../app/site.ts";
+import { replySubject } from "../contract/quote.ts";
 import { startServer } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import type { Mailer } from "../server/mail/mailer.ts";
 import { erasePerson } from "../server/operator/person.ts";
+import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
 import { mailSender } from "../server/outbox/mail.ts";
 import { replySender } from "../server/outbox/reply.ts";
 import { CHANNELS } from "../server/store/store.ts";
@@ -23,45 +26,63 @@ import { untilEnd } from "./support/until-end.ts";
 const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Dear Ada,\n\n12 tonnes." };
 
 /** An office that has mailed one message. `reply` answers it. */
-async function openReplyOffice(openMailer: (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer) {
+async function openReplyOffice(
+  openMailer: (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer,
+  isAcknowledged = false,
+) {
   const office = await openPostOffice();
   const mailer = openMailer(office);
+  const texts = { text: site.acknowledgement, replyTo: IDENTITY.mailTo, queue: office.store.queue };
   const outbox = office.startSenders([
     mailSender({ mailer, identity: IDENTITY }),
-    replySender({ mailer, identity: IDENTITY }),
+    replySender({ mailer, identity: { ...IDENTITY, mailSignature: "The team\nof Brighter" } }),
+    ...(isAcknowledged ? [acknowledgementSender({ mailer, identity: IDENTITY, ...texts })] : []),
   ]);
   const reference = await office.accept({ message: "How many?\n> all" });
   outbox.wake();
   await office.log.seen("delivered", 1);
-  const reply = async () => {
-    await office.store.messages.reply(reference, REPLY, office.clock.now());
+  const reply = async (written = REPLY) => {
+    await office.store.messages.reply(reference, written, office.clock.now());
     outbox.wake();
   };
   return { ...office, reference, reply };
 }
 
-test("a reply reaches the visitor, refers to the message's mail, and has the team as Reply-To", async () => {
+test("acknowledgement and replies are one thread for the visitor, and mail and replies one for the team", async () => {
   const server = await untilEnd(startMailServer());
-  const {
-    reference,
-    reply: sendReply,
-    log,
-    clock,
-    message,
-  } = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
-  await sendReply();
+  const office = await openReplyOffice(({ smtpMailer }) => smtpMailer(server), true);
+  const { reference, reply: sendReply, log, clock, message } = office;
   await log.seen("delivered", 2);
-  const [mail, reply] = server.mails.map(({ raw }) => parseMail(raw));
-  expect(server.mails[1]).toMatchObject({ sender: IDENTITY.mailFrom, recipients: ["ada@example.org"] });
-  expect(reply?.mailbox("From")).toEqual({ name: IDENTITY.brand, address: IDENTITY.mailFrom });
-  expect(reply?.mailbox("To").address).toBe("ada@example.org");
-  expect(reply?.mailbox("Reply-To").address).toBe(IDENTITY.mailTo);
-  expect(reply?.header("Subject")).toBe("Re: Grüße");
-  for (const name of ["In-Reply-To", "References"]) expect(reply?.header(name)).toBe(mail?.header("Message-ID"));
-  expect(reply?.header("Message-ID")).not.toBe(mail?.header("Message-ID"));
-  const day = clock.now().toISOString().slice(0, 10);
-  expect(reply?.text).toBe(`Dear Ada,\n\n12 tonnes.\n\nOn ${day}, Ada Lovelace wrote:\n> How many?\n> > all`);
+  await sendReply();
+  await log.seen("delivered", 3);
   expect((await message(reference)).answeredAt).toEqual(clock.now());
+  await sendReply({ ...REPLY, key: "2b6f1d0e-0000-4000-8000-000000000002", text: "One more thing." });
+  await log.seen("delivered", 4);
+  const received = server.mails.map(({ raw, recipients: [to = ""] }) => ({ to, ...parseMail(raw) }));
+  const inboxOf = (address: string) => received.filter(({ to }) => to === address);
+  const [acknowledgement, first, second] = inboxOf("ada@example.org");
+  const team = inboxOf(IDENTITY.mailTo);
+  const [mail] = team;
+  // The team gets the same replies as blind copies.
+  expect(team.map(({ header }) => header("Message-ID"))).toEqual(
+    [mail, first, second].map((one) => one?.header("Message-ID")),
+  );
+  expect(team[1]?.text).toBe(first?.text);
+  const ids = [mail, acknowledgement, first].map((one) => one?.header("Message-ID"));
+  expect(first?.header("In-Reply-To")).toBe(ids[1]);
+  expect(first?.header("References").split(/\s+/)).toEqual(ids.slice(0, 2));
+  expect(second?.header("In-Reply-To")).toBe(ids[2]);
+  expect(second?.header("References").split(/\s+/)).toEqual(ids);
+  // Some mail programs also compare the subjects.
+  expect(replySubject(reference)).toBe(`Re: ${acknowledgement?.header("Subject")}`);
+
+  expect(first?.mailbox("From")).toEqual({ name: IDENTITY.brand, address: IDENTITY.mailFrom });
+  expect(first?.mailbox("To").address).toBe("ada@example.org");
+  expect(first?.mailbox("Reply-To").address).toBe(IDENTITY.mailTo);
+  expect(first?.header("Subject")).toBe("Re: Grüße");
+  const day = clock.now().toISOString().slice(0, 10);
+  const quoted = `On ${day}, Ada Lovelace wrote:\n> How many?\n> > all`;
+  expect(first?.text).toBe(`Dear Ada,\n\n12 tonnes.\n\nThe team\nof Brighter\n\n${quoted}`);
 });
 
 test("a reply that the visitor's mail server refuses has failed, shows the reason, and needs attention", async () => {
@@ -125,9 +146,11 @@ test("a reply that is queued after the server was killed is sent once by the nex
   await kill(first);
   expect(await runWithInput(env, "Yes.\n", "reply", String(reference))).toMatchObject({ code: 0, err: "" });
   const second = await untilEnd(startServer(env));
-  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(2);
-  await postMessage(second.url, "another");
   await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(3);
+  await postMessage(second.url, "another");
+  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(4);
   const subjects = mailServer.mails.map(({ raw }) => parseMail(raw).header("Subject"));
-  expect(subjects.filter((subject) => subject.startsWith("Re: "))).toEqual([`Re: Your message (${reference})`]);
+  // One is the team's copy.
+  const subject = `Re: Your message (${reference})`;
+  expect(subjects.filter((one) => one.startsWith("Re: "))).toEqual([subject, subject]);
 }, 120_000);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { sitePortsOf } from "../config.ts";
+import { readSavedReplies } from "../operator/saved-replies.ts";
 import { addCommand, type Context, NAME_OPTION } from "./context.ts";
 
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
@@ -35,6 +36,8 @@ ssh: see docs/operations.md.`;
         sitePorts: sitePortsOf(readConfig()),
         onDefect: reportDefect,
       });
+      for (const problem of readSavedReplies(readConfig().build.siteDir).problems)
+        out(`Saved reply left out: ${problem}\n`);
       let removeLink = async () => {};
       try {
         const isMoved = port === undefined && running.port !== DEFAULT_PORT;

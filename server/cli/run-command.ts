@@ -8,6 +8,7 @@ import { visibleLines } from "../../contract/visible-text.ts";
 import { type Config, parseConfig } from "../config.ts";
 import { visibleJson } from "../operator/export.ts";
 import { createCaller, type Desk } from "../operator/router.ts";
+import { readSavedReplies } from "../operator/saved-replies.ts";
 import { OperatorError } from "../operator-error.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
@@ -118,6 +119,8 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     ),
     dataDir,
     channels: channelsOf(config),
+    mailTo: config.mailTo,
+    savedReplies: readSavedReplies(config.build.siteDir).replies,
     steps: new Map(),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };

@@ -114,7 +114,7 @@ describe("an acknowledgement", () => {
     expect(parsed.mailbox("To")).toEqual({ name: "", address: "Ada+1@example.org" });
     expect(parsed.mailbox("From")).toEqual({ name: "Brand & Söhne", address: "site@example.test" });
     expect(parsed.mailbox("Reply-To")).toEqual({ name: "", address: "hello@example.test" });
-    expect(parsed.header("Subject")).toBe("We have received your message (BC-7K3Q-9M)");
+    expect(parsed.header("Subject")).toBe("Your message (BC-7K3Q-9M)");
     expect(parsed.text).toMatch(/^Thank you for writing to Brand & Söhne\.\n\n.*BC-7K3Q-9M.*\n\nWhat happens next: /);
     expect(parsed.text).not.toMatch(/[{}]/);
     expect(parsed.html).toBe("");

@@ -20,6 +20,8 @@ export interface MailIdentity {
   mailFrom: string;
   mailTo: string;
   pricePerTonne?: Price | null;
+  /** Below every reply. */
+  mailSignature?: string | null;
 }
 
 export interface ComposedMail extends SendMailOptions {
@@ -107,13 +109,18 @@ export function composeAcknowledgement(
 }
 
 /**
- * An operator's reply, with the sender's message quoted below. The sender's answer goes to the team. The reply refers
- * to the message's mail, so the team's mail program shows both in one thread.
+ * An operator's reply, with the sender's message quoted below. The sender's answer goes to the team, which gets a
+ * blind copy (outbox/reply.ts). It is a reply to the last mail that the sender has, and refers to all earlier ones: the message's mail, which
+ * only the team has, the acknowledgement and the replies. So both see one thread.
  */
 export function composeReply(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
-  const { brand, mailFrom, mailTo } = identity;
-  const part = `reply-${reply.key.slice(0, 8)}`;
-  const original = messageId(message, mailFrom);
+  const { brand, mailFrom, mailTo, mailSignature } = identity;
+  const partOf = (key: string) => `reply-${key.slice(0, 8)}`;
+  const part = partOf(reply.key);
+  const isAcknowledged = message.deliveries.acknowledgement?.state === "delivered";
+  const received = [...(isAcknowledged ? [".ack"] : []), ...(reply.earlier ?? []).map((key) => `.${partOf(key)}`)];
+  const [original = "", ...mails] = ["", ...received].map((suffix) => messageId(message, mailFrom, suffix));
+  const inReplyTo = mails.at(-1);
   return {
     reference: message.reference,
     part,
@@ -123,10 +130,10 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
     replyTo: { name: "", address: mailTo },
     subject: reply.subject,
     messageId: messageId(message, mailFrom, `.${part}`),
-    inReplyTo: original,
-    references: original,
+    ...(inReplyTo && { inReplyTo }),
+    references: [original, ...mails],
     date: now,
-    text: `${reply.text}\n\n${quote(message)}\n`,
+    text: [reply.text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n"),
     encoding: "quoted-printable",
   };
 }

@@ -20,6 +20,7 @@ import {
   type StoredMessage,
 } from "../store/store.ts";
 import type { Mark } from "../store/undo.ts";
+import { fillReplies, type SavedReply } from "./saved-replies.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
@@ -92,8 +93,15 @@ export function viewOf(message: StoredMessage, now: Date) {
   };
 }
 
+interface DetailSources {
+  store: Store;
+  account: string | null;
+  mailTo: string | null;
+  savedReplies: readonly SavedReply[];
+}
+
 /** One message with its history. Marks a quarantined message as seen. */
-export async function readDetail(reference: string, { store, account }: { store: Store; account: string | null }) {
+export async function readDetail(reference: string, { store, account, mailTo, savedReplies }: DetailSources) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const now = await store.status.time();
@@ -102,6 +110,8 @@ export async function readDetail(reference: string, { store, account }: { store:
   const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
   const spamSigns = isSuspect ? await store.spam.signs(message) : [];
   const history = await readHistory(message, store);
+  const { email } = message;
+  const theirs = await store.messages.page({ email }, { sort: "newest", offset: 0, limit: 2 });
   const lastReply = history.findLast(({ kind }) => kind === "replied");
   return {
     ...viewOf(message, now),
@@ -113,6 +123,13 @@ export async function readDetail(reference: string, { store, account }: { store:
       reply: lastReply && lastReply.author !== account ? lastReply : null,
     },
     spamSigns,
+    /** The sender's other messages. */
+    others: {
+      count: theirs.counts.all - 1,
+      lastAt: theirs.messages.find((other) => other.reference !== message.reference)?.acceptedAt ?? null,
+    },
+    mailTo,
+    savedReplies: fillReplies(savedReplies, message),
   };
 }
 

@@ -20,7 +20,7 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
   for (const footprint of footprints) {
     await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
   }
-  const own = { store, dataDir, account: null, steps: new Map() };
+  const own = { store, dataDir, account: null, steps: new Map(), mailTo: null, savedReplies: [] };
   const desk = { ...own, program: "", channels: [], databaseKind: "SQLite" as const };
   const call = (parts = {}) => createCaller({ ...desk, ...parts });
   const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">) =>

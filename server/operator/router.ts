@@ -23,6 +23,7 @@ import { readErasures } from "./erasures.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, type UndoSteps, undoStep, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
+import type { SavedReply } from "./saved-replies.ts";
 import { readOverview } from "./statistics.ts";
 
 // Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
@@ -39,6 +40,9 @@ export interface Desk {
   databaseKind: "SQLite" | "PostgreSQL";
   /** The operator, as the store knows them. */
   account: string | null;
+  /** Where senders' answers to replies go; `null` for the contact email of the site. */
+  mailTo: string | null;
+  savedReplies: readonly SavedReply[];
   /** What the operator can undo. */
   steps: UndoSteps;
 }

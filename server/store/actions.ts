@@ -19,6 +19,8 @@ export interface Reply {
   key: string;
   subject: string;
   text: string;
+  /** The keys of the earlier replies that the sender got. */
+  earlier?: readonly string[];
 }
 
 /** The website sends what an operator queues at once. */
@@ -230,13 +232,16 @@ function reply(
     const isOld = (version ?? message.version) !== message.version;
     if (isOld || actionProblem("reply", message, now) !== null) return false;
     const { taught, answeredAt } = message;
+    const { key: lastKey, earlier: gotBefore = [] }: Partial<Reply> = JSON.parse(last?.payload ?? "{}");
+    const earlier = [...gotBefore, ...(last?.state === "delivered" && lastKey ? [lastKey] : [])];
+    const whole = earlier.length > 0 ? { ...reply, earlier } : reply;
     const replaced: Replaced = { taught, answeredAtMs: answeredAt?.getTime() ?? null, delivery: last ?? null };
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
        VALUES ($1, 'reply', 'queued', $2, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
          changed_at = excluded.changed_at, due_at = excluded.due_at, payload = excluded.payload, attempts = 0,
          interruptions = 0, error = NULL, lease_token = NULL, leased_until = NULL`,
-      [message.id, now, new Date(now.getTime() + undoMs), JSON.stringify(undoMs > 0 ? { ...reply, replaced } : reply)],
+      [message.id, now, new Date(now.getTime() + undoMs), JSON.stringify(undoMs > 0 ? { ...whole, replaced } : whole)],
     );
     const detail = `${reply.subject}\n\n${reply.text}`;
     await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });

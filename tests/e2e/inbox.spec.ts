@@ -936,6 +936,10 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   const box = page.getByRole("region", { name: "Reply" });
   await expect(box).toContainText("ada@example.com");
   await expect(box).toContainText(/On \d{4}-\d\d-\d\d, Ada Lovelace wrote:\s+> Two\s+> lines/);
+  // The other saved reply needs an estimate.
+  await expect(page.getByLabel("Insert a saved reply").getByRole("option")).toHaveText(["", "thanks"]);
+  await page.getByLabel("Insert a saved reply").selectOption("thanks");
+  await expect(page.getByLabel("Text")).toHaveValue(`Dear Ada Lovelace, about ${reference}`);
   await page.getByLabel("Subject").fill("Our offer");
   await page.route("**/operations/saveDraft*", (route) => route.fulfill(failure("The database does not answer.")));
   await page.getByLabel("Text").fill("Dear");
@@ -956,6 +960,7 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await expect(box).not.toContainText("is replying");
   await inbox.store.queue.settle(await claimOne(inbox.store, new Date(), "reply"), { kind: "delivered" }, new Date());
   await expect(box).toContainText("Reply: delivered");
+  await expect(box).toContainText("Answers go to team@example.com.");
   await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
   await inbox.restart();
   await page.goto("about:blank");

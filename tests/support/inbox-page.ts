@@ -44,7 +44,7 @@ export const test = base.extend<{ inbox: OpenInbox }, { running: RunningInbox }>
     const expected = [new RegExp(`blob:${running.origin}`)];
     await use({
       ...running,
-      open: (path = "/") => page.goto(`${path}#${running.token()}`),
+      open: (path = "/?tab=all") => page.goto(`${path}#${running.token()}`),
       expectTrouble: (pattern) => void expected.push(pattern),
     });
     await page.unrouteAll({ behavior: "ignoreErrors" });
@@ -75,6 +75,11 @@ async function start() {
       program: "messages",
       channels: CHANNELS,
       steps: new Map(),
+      mailTo: "team@example.com",
+      savedReplies: [
+        { name: "thanks", text: "Dear {name}, about {reference}" },
+        { name: "offer", text: "{total}" },
+      ],
       databaseKind: "SQLite",
       account: "operator",
     };
