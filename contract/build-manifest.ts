@@ -72,6 +72,8 @@ export interface SiteIdentity {
   acknowledgement: AcknowledgementText;
   /** `null`: estimates show no price. */
   pricePerTonne: Price | null;
+  /** How soon messages are answered, e.g. "two working days"; `null` if the site promises nothing. */
+  answerWithin: string | null;
   /** Below every reply; `null` for none. */
   mailSignature: string | null;
 }

@@ -111,7 +111,8 @@ const LINKS: Readonly<Partial<Record<Trouble["kind"], [text: string, list: Parti
   overdue: ["Show waiting", { tab: "waiting" }],
   failed: ["Show failed", { tab: "failed" }],
   quarantined: ["Show quarantined", { tab: "quarantined" }],
-  expiring: ["Show the oldest", { sort: "oldest" }],
+  unanswered: ["Show unanswered", { tab: "unanswered", sort: "oldest" }],
+  expiring: ["Show the oldest", { tab: "all", sort: "oldest" }],
 };
 /** The list with the trouble's messages. The tab Waiting lists only mails, and the tab Failed no acknowledgements. */
 export const listOf = ({ kind, channel }: Trouble) =>

@@ -111,11 +111,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
 
   const unset = renderer.unsetFacts(settings);
   const { sentences, ...state } = claims;
-  const { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, mailSignature } = site;
+  const { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, answerWithin, mailSignature } = site;
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
-    site: { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, mailSignature },
+    site: { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, answerWithin, mailSignature },
     unset,
     comingSoon: announcedPaths(draft).length,
     claims: state,

@@ -43,7 +43,14 @@ try {
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
   const build = loadBuild(DIST_DIR);
-  const { contactEmail, brand, acknowledgement: text, pricePerTonne, mailSignature } = build.manifest.site;
+  const {
+    contactEmail,
+    brand,
+    acknowledgement: text,
+    pricePerTonne,
+    answerWithin,
+    mailSignature,
+  } = build.manifest.site;
   const { mailTo, mailFrom } = config;
   const [team, sender] = [mailTo ?? contactEmail, mailFrom ?? contactEmail];
   const identity = { brand, pricePerTonne, mailSignature, mailTo: team, mailFrom: sender };
@@ -51,7 +58,7 @@ async function run(config: Config): Promise<void> {
   const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ status: store.status });
   const clock = sharedClock ?? systemClock;
-  const watch = createWatch({ store, dataDir, channels: channelsOf(config), askedBy: "server" });
+  const watch = createWatch({ store, dataDir, channels: channelsOf(config), answerWithin, askedBy: "server" });
   const metrics =
     config.metricsPort === null
       ? null

@@ -57,7 +57,10 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
       channels: CHANNELS,
       steps: new Map(),
       mailTo: "team@example.com",
-      savedReplies: [{ name: "thanks", text: "Dear {name}, about {reference}" }, { name: "offer", text: "{total}" }],
+      savedReplies: [
+        { name: "thanks", text: "Dear {name}, about {reference}" },
+        { name: "offer", text: "{total}" },
+      ],
     },
     filesDir: await makePage(),
     port: await findFreePort(),

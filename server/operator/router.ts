@@ -40,6 +40,8 @@ export interface Desk {
   databaseKind: "SQLite" | "PostgreSQL";
   /** The operator, as the store knows them. */
   account: string | null;
+  /** How soon the site promises to answer. */
+  answerWithin?: string | null | undefined;
   /** Where senders' answers to replies go; `null` for the contact email of the site. */
   mailTo: string | null;
   savedReplies: readonly SavedReply[];

@@ -37,7 +37,14 @@ export function dayOf(date: Date): string {
 /** The troubles, the waiting, failed and quarantined messages, and the messages of the period. */
 export async function readOverview(
   days: number,
-  desk: { store: Store; databaseKind: string; dataDir: string; program: string; channels: readonly Channel[] },
+  desk: {
+    store: Store;
+    databaseKind: string;
+    dataDir: string;
+    program: string;
+    channels: readonly Channel[];
+    answerWithin?: string | null | undefined;
+  },
 ) {
   const { store } = desk;
   const now = await store.status.time();

@@ -206,6 +206,13 @@ async function changeToken({ query }: Core): Promise<string> {
   return Object.values(token).join(".");
 }
 
+/** The unanswered messages accepted before this time, and when the oldest was. */
+function countUnanswered({ query }: Core, before: Date): Promise<{ count: number; firstAt: Date | null }> {
+  const sql = `SELECT count(*) AS count, min(accepted_at) AS first_at FROM ${MESSAGES}
+    WHERE ${TAB_CONDITION.unanswered} AND is_restricted = 0 AND accepted_at < $1`;
+  return onlyRow(query, sql, [before]);
+}
+
 async function countByDayAndCountry({ query }: Core, since: Date): Promise<MessageCount[]> {
   const rows = await query<{ dayAt: Date; country: string; count: number }>(
     `SELECT accepted_at / ${DAY_MS} * ${DAY_MS} AS day_at, country, count(*) AS count FROM messages
@@ -272,6 +279,7 @@ export const messages = {
   history,
   notes,
   changeToken,
+  countUnanswered,
   countByDayAndCountry,
   countByCountry,
   deliveryTimes,

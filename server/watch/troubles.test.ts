@@ -15,8 +15,8 @@ it("lists the most urgent trouble first; only operators are told that no website
     const [claim] = await store.queue.claim(channel, 1, 1000, clock.now());
     if (claim) await store.queue.settle(claim, { kind: "failed", error: "550" }, clock.now());
   }
-  const find = async (askedBy: "server" | "operator", channels: readonly Channel[] = CHANNELS) => {
-    const watch = createWatch({ store, dataDir, channels, askedBy });
+  const find = async (askedBy: "server" | "operator", channels: readonly Channel[] = CHANNELS, answerWithin = "") => {
+    const watch = createWatch({ store, dataDir, channels, askedBy, answerWithin });
     const { troubles } = await watch.find(clock.now());
     return troubles.map(({ severity, channel, kind, count }) => `${severity} ${channel} ${kind} ${count}`);
   };
@@ -26,6 +26,10 @@ it("lists the most urgent trouble first; only operators are told that no website
   expect(await find("operator")).toEqual(["critical null website-down 1", ...shared]);
   await store.status.reportNode([], clock.now());
   expect(await find("operator")).toEqual(shared);
+  clock.set(2 * 86_400_000);
+  await store.status.reportNode([], clock.now());
+  expect(await find("operator", CHANNELS, "one day")).toContain("warning null unanswered 1");
+  expect(await find("operator", CHANNELS, "two working days")).not.toContain("warning null unanswered 1");
   // Deliveries left by a hook that is switched off are no trouble.
   expect(await find("operator", ["mail"])).toEqual(shared.filter((one) => one !== warning));
 });

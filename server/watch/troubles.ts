@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Advice } from "../../contract/commands.ts";
-import { durationInWords } from "../../contract/duration.ts";
+import { durationInWords, parsePromiseMs } from "../../contract/duration.ts";
 import { plural } from "../../contract/plural.ts";
 import { errorName } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
@@ -11,7 +11,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
 /**
  * Something that is wrong. Per channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
- * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages will be erased
+ * `failed`: deliveries failed for good. `unanswered`: messages have waited for an answer longer than the site promises. `quarantined`: messages are held back. `expiring`: messages will be erased
  * soon. `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's
  * file is partly unreadable. `website-down`: no server runs. `clock`: this machine's clock is wrong. `backup-overdue`:
  * no backup has succeeded for two days. `disk-low`: little space is left.
@@ -21,6 +21,7 @@ export const TROUBLE_KINDS = [
   "paused",
   "failed",
   "quarantined",
+  "unanswered",
   "expiring",
   "store-away",
   "store-lost",
@@ -76,6 +77,8 @@ interface WatchOptions {
   dataDir: string;
   /** The channels in use. Deliveries left on other channels are no trouble. */
   channels: readonly Channel[];
+  /** How soon the site promises to answer; without it, nothing is late. */
+  answerWithin?: string | null | undefined;
   /** Operators see at once that the store is away, and also whether a server runs. */
   askedBy: "server" | "operator";
 }
@@ -103,7 +106,8 @@ type Facts = Awaited<ReturnType<typeof readFacts>>;
 export type Watch = ReturnType<typeof createWatch>;
 
 /** The only code that finds troubles. */
-export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions) {
+export function createWatch({ store, dataDir, channels, answerWithin = null, askedBy }: WatchOptions) {
+  const promisedMs = answerWithin === null ? null : parsePromiseMs(answerWithin);
   let awaySince: Date | null = null;
   /** How far this machine's clock is ahead of the clock of the last server that answered it. */
   let answeredAheadMs = 0;
@@ -111,7 +115,7 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
   /** Resolves within seconds, even if the store does not answer. */
   async function find(now: Date): Promise<Situation> {
     const [facts, refusal, disk, damagedAt] = await Promise.all([
-      ifAvailable(readFacts(store, now)),
+      ifAvailable(readFacts(store, now, promisedMs)),
       // `ping` writes, because a full disk can still be read.
       inTime(store.status.ping()).then(() => null, toUnavailable),
       diskOf(dataDir),
@@ -212,6 +216,12 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
         { count, since },
       );
     }
+    if (facts.late?.firstAt) {
+      const { count, firstAt: since } = facts.late;
+      const problem = `${plural(count, "message")} unanswered for more than ${answerWithin}, the oldest for ${age(since)}`;
+      const advice: Advice = { problem, remedy: "to read them", command: "messages list --unanswered" };
+      add("unanswered", "warning", advice, { count, since });
+    }
     const { count, unanswered, firstAt } = expiring;
     if (count > 0) {
       const first = firstAt && firstAt > now ? `, the first on ${firstAt.toISOString().slice(0, 10)}` : "";
@@ -247,8 +257,9 @@ function ownWords(error: string | null): string {
   return last.startsWith(code) ? last : code + last;
 }
 
-async function readFacts(store: Store, now: Date) {
-  const [counts, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
+async function readFacts(store: Store, now: Date, promisedMs: number | null) {
+  const [late, counts, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
+    promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
     store.archive.findExpiring(now),
     store.status.website(now),
@@ -256,7 +267,7 @@ async function readFacts(store: Store, now: Date) {
     store.status.newestAt(),
     store.status.time(),
   ]);
-  return { counts, expiring, website, lastBackupAt, newestAt, machineAheadMs: Date.now() - time.getTime() };
+  return { late, counts, expiring, website, lastBackupAt, newestAt, machineAheadMs: Date.now() - time.getTime() };
 }
 
 export function countOf({ counts }: Facts, channel: Channel, state: DeliveryState): DeliveryCount | undefined {
