@@ -62,17 +62,25 @@ function colourIn(theme: Theme, colour: Look["colours"][string]): string {
 
 /** Computes the colours of `:root` with the company's look. A value that is not a colour becomes an empty text. */
 export function readPalettes(styles: string, look: Look): Record<Theme, Palette> {
-  const rules = [...withHues(styles, look).matchAll(/(@media[^{]+\{\s*)?:root(?::root)? \{(.*?)\}/gs)];
+  const blocks = withHues(styles, look)
+    .split("}")
+    .map((block) => block.split("{").toReversed());
   const declarationsIn = (isIn: (media: string) => boolean) =>
-    rules.flatMap(([, media = "", declarations = ""]) => (isIn(media) ? declarations : []));
-  const light = declarationsIn((media) => media === "");
+    blocks.flatMap(([declarations = "", selector = "", media = ""]) =>
+      selector.trimEnd().endsWith(":root") && isIn(media) ? declarations.split(";") : [],
+    );
+  const light = declarationsIn((media) => !media.includes("@media"));
   const dark = declarationsIn((media) => media.includes("dark"));
   return { light: paletteOf(light, "light", look), dark: paletteOf([...light, ...dark], "dark", look) };
 }
 
-function paletteOf(rules: readonly string[], theme: Theme, look: Look): Palette {
-  const declared = rules.flatMap((rule) => [...rule.matchAll(/--([\w-]+): ([^;]+);/g)]);
-  const values = new Map(declared.map(([, name = "", value = ""]) => [name, value]));
+function paletteOf(declarations: readonly string[], theme: Theme, look: Look): Palette {
+  const values = new Map(
+    declarations.map((declaration) => {
+      const [name = "", value = ""] = declaration.slice(declaration.indexOf("--") + 2).split(": ");
+      return [name, value] as const;
+    }),
+  );
   for (const [name, colour] of Object.entries(look.colours)) values.set(name, colourIn(theme, colour));
   const resolved = (value: string): string =>
     value.replaceAll(/var\(--([\w-]+)\)/g, (_, name: string) => resolved(values.get(name) ?? ""));
