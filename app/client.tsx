@@ -4,6 +4,8 @@ import { readAnswer, SENT_ESTIMATE_ID } from "../contract/send-email-answer.ts";
 import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
 import { readSeed, readValues, rememberValues } from "./contact/kept-values.ts";
 
+const PAUSE_MS = 250;
+
 const root = document.getElementById(FORM_ROOT_ID);
 // A separate task, so that a slow phone can respond to its user between loading React and hydrating.
 if (root) setTimeout(hydrate, 0, root);
@@ -43,7 +45,13 @@ function hydrate(root: HTMLElement): void {
     const form = root.querySelector("form");
     if (form) rememberValues(readValues(form));
   };
-  root.addEventListener("change", remember);
+  // Chromium loses a state that is written while the page reloads, so typed text is stored after a short pause. Not with
+  // every key: browsers limit how often a page may write its state.
+  let pause = 0;
+  root.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = window.setTimeout(remember, PAUSE_MS);
+  });
   addEventListener("pagehide", remember);
   // A link within the page creates a history entry that lacks the values.
   addEventListener("hashchange", remember);

@@ -206,7 +206,7 @@ test.describe("when one of its files does not load", () => {
   }
 });
 
-test("the estimate works by keyboard alone, and its input survives going back", async ({ page }) => {
+test("the estimate works by keyboard alone, and its input survives going back and a reload", async ({ page }) => {
   await openForm(page);
   await title(page).focus();
   await page.keyboard.press("Enter");
@@ -256,6 +256,12 @@ test("the estimate works by keyboard alone, and its input survives going back", 
   await page.goBack();
   await expect(part(page)).toHaveAttribute("open");
   await expect(total(page)).toHaveText("about 54 kg CO₂e a year");
+
+  // The field has the focus, so that there was no `change` event.
+  await amount(page, "railKm").fill("2000");
+  await expect.poll(() => page.evaluate(() => history.state["footprint.railKm"])).toBe("2000");
+  await page.reload();
+  await expect(total(page)).toHaveText("about 94 kg CO₂e a year");
   await expect(amount(page, "railKm")).toBeVisible();
   await expect(amount(page, "shortFlightKm")).toBeHidden();
 });
