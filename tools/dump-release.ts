@@ -11,7 +11,7 @@ import { startPostgres } from "../scripts/run-postgres.ts";
 import { openStore, type Store } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
 import { createMeta, MIGRATIONS } from "../server/store/schema.ts";
-import { sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
+import { APPLICATION_ID, sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
 
 const RELEASES = "tests/fixtures/releases";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
@@ -61,21 +61,21 @@ async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.Pro
   const statements = [createMeta(dialect), ...MIGRATIONS.flatMap((migration) => migration(dialect))];
   const tables = statements.flatMap((statement) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1] ?? []);
   const gone = statements.flatMap((statement) => /^DROP TABLE (\w+)/.exec(statement)?.[1] ?? []);
+  const numbered: string[] = [];
   const rows: string[] = [];
   for (const table of tables.filter((table) => !gone.includes(table))) {
-    for (const row of await run(`SELECT * FROM ${table} ORDER BY 1, 2`)) {
+    const stored = await run(`SELECT * FROM ${table} ORDER BY 1, 2`);
+    if (stored[0] && "id" in stored[0]) numbered.push(table);
+    for (const row of stored) {
       const ids = "id" in row ? ` ${dialect.keptIds}` : "";
       const values = Object.values(row).map((value) => (typeof value === "string" ? quoted(value) : String(value)));
       rows.push(`INSERT INTO ${table} (${Object.keys(row).join(", ")})${ids.trimEnd()} VALUES (${values.join(", ")})`);
     }
   }
-  // What follows the rows, such as the next row numbers, is the same in every version.
-  const end = before
-    .slice(before.lastIndexOf("\nINSERT INTO ") + 1)
-    .split("\n")
-    .slice(1, -1);
-  const text = [...statements, ...rows].map((statement) => `${statement};\n`).join("");
-  writeFileSync(join(RELEASES, version, file), text + end.map((line) => `${line}\n`).join(""));
+  const isSqlite = dialect === sqliteDialect;
+  const end = isSqlite ? [`PRAGMA application_id = ${APPLICATION_ID}`] : numbered.map(dialect.continueIds);
+  const text = [...statements, ...rows, ...end].map((statement) => `${statement};\n`).join("");
+  writeFileSync(join(RELEASES, version, file), text);
   const exported = execFileSync(process.execPath, ["server/cli.ts", "export", "--json"], { env, encoding: "utf8" });
   writeFileSync(join(RELEASES, version, "messages.json"), exported);
 }
