@@ -120,7 +120,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     // The backup's damage is not the database's.
     expect(await store.status.damagedAt()).toBeNull();
     expect(await store.messages.list({})).toMatchObject([{ reference: kept }]);
-    expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: 3 });
+    change(backup, join(dataDir, "noted.db"), "INSERT INTO meta VALUES ('damaged_at', '1')");
+    expect(await store.archive.restore(join(dataDir, "noted.db"), true, [])).toMatchObject({ messages: 3 });
+    expect(await store.status.damagedAt()).toBeNull();
     expect([await store.messages.find(kept), await store.messages.find(leased)]).toMatchObject([
       null,
       { reference: leased },

@@ -12,7 +12,7 @@ import { retentionRules } from "./retention.ts";
 import { createMeta, type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
-import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
+import { DAMAGED, forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreDamaged, StoreRefused, StoreUnavailable } from "./store.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.
@@ -255,6 +255,8 @@ async function copyAll(core: Core, query: Query, { db, tables }: Backup, erasure
   }
   for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
   await forgetServers(query);
+  // The database that was backed up was damaged, not this one.
+  await query("DELETE FROM meta WHERE name = $1", [DAMAGED]);
   if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;

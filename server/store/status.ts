@@ -14,7 +14,7 @@ export interface Pause {
 const NODE = "node.";
 const ALERTED = "alerted.";
 const BACKED_UP = "last_backup";
-const DAMAGED = "damaged_at";
+export const DAMAGED = "damaged_at";
 /** A server counts as dead after two missed reports. */
 const SILENT_MS = 150_000;
 
