@@ -93,7 +93,6 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <title>{screen.title}</title>
         <meta name="description" content={screen.description} />
         {!screen.isIndexed && <meta name="robots" content="noindex" />}
-        <meta name="color-scheme" content="light dark" />
         <meta
           name="theme-color"
           content={screen.isHeaderOverlaid ? PALETTES.dark.ground : PALETTES.light.ground}

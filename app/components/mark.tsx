@@ -1,7 +1,7 @@
 import { site } from "../site.ts";
 import { markOf, OWN_MARK_PARTS } from "../styles/look.ts";
 
-/** With `turns`, the rays of our own mark turn when the link around it is touched: see header.css. Once per page. */
+/** With `turns`, the rays of our own mark turn when the link around it is touched: see header.css. */
 export function Mark({ turns = false }: { turns?: boolean }) {
   const mark = markOf(site.look);
   return (
@@ -12,16 +12,13 @@ export function Mark({ turns = false }: { turns?: boolean }) {
   );
 }
 
-/** Below the horizon are two more rays, which rise when the others turn by 124 degrees. The inner image hides them. */
+/** The inner image ends above the horizon: turning rays set on one side and rise on the other. */
 function TurningRays() {
   return (
     <>
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: the image around it is hidden from screen readers */}
       <svg height="29">
-        <g className="mark-rays">
-          <path id="rays" d={OWN_MARK_PARTS.rays} />
-          <use href="#rays" transform="rotate(174 20 28)" />
-        </g>
+        <path d={OWN_MARK_PARTS.rays} className="mark-rays" />
       </svg>
       <path d={OWN_MARK_PARTS.horizon} />
     </>
