@@ -6,8 +6,8 @@ import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import type { Filter, Sort, Tab } from "./api.ts";
 
 export const TAB_NAME: Readonly<Record<Tab, string>> = {
-  all: "All",
   unanswered: "Unanswered",
+  all: "All",
   answered: "Answered",
   waiting: "Waiting",
   failed: "Failed",
@@ -39,7 +39,7 @@ export const NO_COUNTRY = "none";
  * values in a URL are replaced by defaults.
  */
 const LIST_VIEW = z.object({
-  tab: z.catch(z.enum(keysOf(TAB_NAME)), "all"),
+  tab: z.catch(z.enum(keysOf(TAB_NAME)), "unanswered"),
   search: z.catch(z.string().check(z.trim(), z.maxLength(MAX_SEARCH_LENGTH)), ""),
   /** A two-letter code, NO_COUNTRY, or empty for all. */
   country: z.catch(z.union([z.string().check(z.regex(/^[A-Z]{2}$/)), z.literal(NO_COUNTRY)]), ""),

@@ -24,7 +24,7 @@ import {
 import { EmptyPanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows, rowId } from "./rows.tsx";
 
-const TYPING_PAUSE_MS = 250;
+const TYPING_PAUSE_MS = 150;
 
 const route = getRouteApi("/");
 
@@ -39,8 +39,8 @@ export function ListScreen() {
   const fresh = useFresh(isPlaceholderData ? undefined : data?.messages, JSON.stringify(view));
   return (
     <>
-      {/* Hidden on a phone: the menu shows the same, and the space is for the first message. */}
-      <div className="hidden-narrow">
+      {/* The menu shows the same, and the space is for messages. */}
+      <div className="visually-hidden">
         <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
         <p className="visually-hidden" role="status">
           {fresh.size > 0 ? plural(fresh.size, "new message") : ""}

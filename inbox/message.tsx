@@ -12,7 +12,7 @@ import { asSentence, visibleLines } from "../contract/visible-text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
 import { isOccupied, useKeys } from "./keys.tsx";
-import { countryName, formatNumber, formatTime, VisitorText } from "./labels.tsx";
+import { countryName, formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
 import { type ListView, TAB_NAME, useFilter } from "./list-view.ts";
 import { Bars, Card, EmptyPanel, Facts, Failure, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { restrictPerson } from "./person.tsx";
@@ -179,9 +179,15 @@ function Message({ message }: { message: MessageDetail }) {
                 ...SENDER_FIELDS.map(
                   (field) => [CONTACT_FIELDS[field].label, <SenderFact key={field} {...{ field, message }} />] as const,
                 ),
+                message.others.lastAt && [
+                  "Also wrote",
+                  <Link key="others" to="/people" search={{ email: message.email }}>
+                    {plural(message.others.count, "other message")}, last on {formatTime(message.others.lastAt)}
+                  </Link>,
+                ],
                 ["Received", formatTime(message.acceptedAt)],
                 mail.dueAt && ["Next attempt", formatTime(mail.dueAt)],
-                ["Attempts", formatNumber(mail.attempts)],
+                mail.attempts > 1 && ["Attempts", formatNumber(mail.attempts)],
                 answeredAt && ["Answered", formatTime(answeredAt)],
                 expiresAt && ["Kept until", formatTime(expiresAt)],
               ]}
@@ -286,7 +292,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
       ? ["Release", () => act("release")]
       : ["Reply", focusReply];
   return (
-    <Group className="controls" gap={6}>
+    <Group className="controls actions" gap={6}>
       {(primary !== "Reply" || allowed.includes("reply")) && (
         <Button key={primary} variant="filled" onClick={press}>
           {primary}

@@ -197,8 +197,8 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
       onSent();
       focusTitle();
       if (isNext) await goToNext();
-      await reloadAll();
       notify({ tone: "success", text: "Reply sent.", undo, shownMs: REPLY_UNDO_MS });
+      await reloadAll();
     };
     const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
     mutate(reply, { onSuccess, onError: reloadAll });

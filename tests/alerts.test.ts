@@ -190,8 +190,8 @@ it.each(["mail", "hook"] as const)("deliveries by %s that failed for good are re
   const { pass } = watch();
   for (let hour = 0; hour < 5; hour += 1) await pass(HOUR_MS + MINUTE_MS);
   const verb = channel === "mail" ? "emailed" : "posted to HOOK_URL";
-  const remedy = `Fix the cause, then use retry; to see all: ${PROGRAM} list --state failed`;
-  const text = `Brighter: 1 message could not be ${verb} (${reference}: 550 refused). ${remedy}`;
+  const remedy = `Fix the cause, then use retry. To see all: ${PROGRAM} list --state failed`;
+  const text = `Brighter: 1 message could not be ${verb}. ${reference}: 550 refused. ${remedy}`;
   const troubles = [channel === "mail" ? "failed" : "hook-failed"];
   expect(receiver.posts.map(({ body }) => body)).toMatchObject([
     { text, troubles, queued: 0, failed: channel === "mail" ? 1 : 0 },

@@ -100,7 +100,8 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
     {
       kind: "failed",
       channel: "reply",
-      problem: `1 reply could not be sent (${reference}: 550 ${error})`,
+      problem: "1 reply could not be sent",
+      remedy: `${reference}: 550 ${error}. Fix the cause, then use retry. To see all`,
       severity: "critical",
     },
   ]);

@@ -178,17 +178,18 @@ export function createWatch({ store, dataDir, channels, answerWithin = null, ask
       const queued = countOf(facts, channel, "queued");
       if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
         const { count, firstAt: since } = queued;
-        const waiting = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
-        const problem = [waiting, ownWords(queued.error)].filter(Boolean).join(": ");
-        const advice: Advice = { problem, remedy: "to see all", command: "messages list --state queued" };
+        const problem = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
+        const reason = ownWords(queued.error);
+        const remedy = reason === "" ? "to see all" : `${reason}. To see all`;
+        const advice: Advice = { problem, remedy, command: "messages list --state queued" };
         add("overdue", severity, advice, { channel, count, since });
       }
       const failed = countOf(facts, channel, "failed");
       if (failed) {
         const { count, firstAt: since, reference } = failed;
+        const problem = `${plural(count, noun)} could not be ${verb}`;
         const which = [reference, ownWords(failed.error)].filter(Boolean).join(": ");
-        const problem = `${plural(count, noun)} could not be ${verb} (${count > 1 ? "first " : ""}${which})`;
-        const remedy = "fix the cause, then use retry; to see all";
+        const remedy = `${which}. Fix the cause, then use retry. To see all`;
         const advice: Advice = { problem, remedy, command: "messages list --state failed" };
         add("failed", severity, advice, { channel, count, since });
       }
