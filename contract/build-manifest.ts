@@ -11,7 +11,7 @@ export interface BuildManifest {
   /** Policy facts and links that are still placeholders and must be set before launch. */
   unset: string[];
   /** The number of pages in the navigation that show Coming Soon. */
-  comingSoon: number;
+  comingSoon: readonly string[];
   claims: ClaimsState;
   /** Footprint estimates are computed with this table. */
   electricity: ElectricityTable;

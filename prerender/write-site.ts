@@ -117,7 +117,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     settings,
     site: { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, answerWithin, mailSignature },
     unset,
-    comingSoon: announcedPaths(draft).length,
+    comingSoon: announcedPaths(draft),
     claims: state,
     electricity: electricityTable(),
     answers: await answerPages(renderer, context, carbon.find(({ page }) => page === "/contact")?.grams ?? 0),

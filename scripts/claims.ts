@@ -23,10 +23,18 @@ e, m, n, s or q: `;
 /** Input beyond these limits does not come from a person. */
 const MAX = { attempts: 5, length: 1000 };
 
-const options = { json: { type: "boolean" }, ours: { type: "boolean" }, name: { type: "string" } } as const;
-const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const flag = { type: "boolean" } as const;
+const options = { help: flag, json: flag, ours: flag, name: { type: "string" } } as const;
+// Not strict, so that a mistyped option shows the usage instead of a stack.
+const { values, positionals, tokens } = parseArgs({ options, allowPositionals: true, strict: false, tokens: true });
 const [command = "", wanted = ""] = positionals;
-if (positionals.length > 2 || !["", "review"].includes(command)) {
+const signer = typeof values.name === "string" ? values.name : undefined;
+const isKnown = tokens.every((token) => token.kind !== "option" || token.name in options);
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+if (!isKnown || positionals.length > 2 || !["", "review"].includes(command)) {
   console.error(USAGE);
   process.exit(2);
 }
@@ -62,7 +70,7 @@ async function review(open: readonly Sentence[], file: string): Promise<void> {
   const input = lines[Symbol.asyncIterator]();
   const ledger = await readLedger(file, on);
   const { by: notEmpty, evidence: proof } = entrySchema(on).shape;
-  const by = values.name ?? (await ask("Who reviews (name or role): ", notEmpty));
+  const by = signer ?? (await ask("Who reviews (name or role): ", notEmpty));
   for (const [page, shown] of Map.groupBy(open, (sentence) => sentence.page)) {
     console.log(`\n${page}`);
     for (const { text } of shown) console.log(`  ${highlighted(text)}`);

@@ -137,7 +137,7 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the current settings`));
   for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run", "build"));
   if (unset.length === 0) findings.push(ok("placeholders", "all are set"));
-  if (comingSoon > 0) findings.push(ok("pages", `Coming Soon pages in the navigation: ${comingSoon}`));
+  if (comingSoon.length > 0) findings.push(ok("pages", `Coming Soon, but linked: ${comingSoon.join(", ")}`));
   if (isReservedDomain(domainOf(site.contactEmail))) {
     const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run`;
     findings.push(
@@ -190,6 +190,11 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
     if (folder === dataDir) await writeAndRemove(join(dataDir, ".preflight"));
     else await access(folder, constants.W_OK);
   } catch (error) {
+    // The systemd unit creates it, as root.
+    if (folder !== dataDir) {
+      const remedy = "start the service, which creates it; without systemd, create it for the server's user";
+      return warn("disk", `${dataDir} does not exist yet, and this user may not create it`, remedy);
+    }
     const remedy = "make it writable for the server's user, or set DATA_DIR to another folder";
     return fail("disk", `${dataDir} is not writable (${errorCode(error) ?? "unknown reason"})`, remedy);
   }
