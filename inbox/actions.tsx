@@ -79,15 +79,17 @@ export interface Notice {
 
 /** Undoes the action of the current notice. */
 let undo: (() => void) | undefined;
-export const undoLast = () => undo?.();
+/** Waits for a running action, so that a key pressed early undoes it. */
+export const undoLast = () => void oneByOne(async () => undo?.());
 
 export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHOW_SUCCESS_MS }: Notice): void {
-  undo =
+  const itsUndo =
     undoThis &&
     (() => {
       clearNotices();
       undoThis();
     });
+  undo = itsUndo;
   notifications.show({
     color: { success: "green", warning: "yellow", failure: "red" }[tone],
     role: tone === "failure" ? "alert" : "status",
@@ -100,15 +102,16 @@ export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHO
         {details.map((detail) => (
           <p key={detail}>{detail}</p>
         ))}
-        {undo && (
-          <Button size="xs" mt="xs" onClick={undo}>
+        {itsUndo && (
+          <Button size="xs" mt="xs" onClick={itsUndo}>
             Undo
           </Button>
         )}
       </>
     ),
     onClose: () => {
-      undo = undefined;
+      // A newer notice may have replaced it.
+      if (undo === itsUndo) undo = undefined;
     },
   });
   // The pressed button may be removed when the new data is rendered, for example after a release.
