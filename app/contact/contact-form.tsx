@@ -203,21 +203,19 @@ function Form(props: FormProps) {
 
   return (
     <>
-      {!isDone(state) && (
-        <FootprintPart
-          {...{ reading, problems, announcement, fieldOf }}
-          open={state.open}
-          // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
-          countries={state.open.includes("footprint") ? countries : []}
-          result={
-            (reading && estimator?.show(reading, price, nameOf(values.country))) ??
-            (loaded === "failed" ? FAILED_RESULT : NO_RESULT)
-          }
-          onToggle={toggle}
-          onContinue={closeEstimate}
-          onRemove={() => removeEstimate(() => footprintSummary()?.focus())}
-        />
-      )}
+      <FootprintPart
+        {...{ reading, problems, announcement, fieldOf }}
+        open={state.open}
+        // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
+        countries={state.open.includes("footprint") ? countries : []}
+        result={
+          (reading && estimator?.show(reading, price, nameOf(values.country))) ??
+          (loaded === "failed" ? FAILED_RESULT : NO_RESULT)
+        }
+        onToggle={toggle}
+        onContinue={closeEstimate}
+        onRemove={() => removeEstimate(() => footprintSummary()?.focus())}
+      />
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <FormHead
           enclosed={hasAmounts(values) ? enclosed : null}

@@ -315,6 +315,20 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate): Promise<void> {
     await leaveEarly(page, gate, file);
     letGo();
   }
+
+  await page.open("/contact#footprint");
+  await countriesLoaded(page);
+  await page.until(() => document.querySelector(".footprint-empty")?.textContent?.includes("as you type"));
+  await page.type('[id="footprint.gasKwh"]', "1000");
+  const isCounted = () => document.querySelector(".footprint-total")?.textContent?.includes("about 210");
+  await page.until(isCounted);
+  await page.open("/privacy");
+  await page.driver.back();
+  await countriesLoaded(page);
+  await page.until(isCounted);
+  await page.reload();
+  await countriesLoaded(page);
+  await page.until(isCounted);
 }
 
 /** Leaves the contact page while a file is loading, which must not be an error. */
