@@ -296,14 +296,19 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           {exports}
         </Box>
       </Group>
-      <MessageRows
-        messages={messages}
-        now={now}
-        label={`Messages, ${SORT_NAME[view.sort].toLowerCase()}`}
-        fresh={fresh}
-        view={view}
-        selection={{ isSelected: (reference) => picked.has(reference), toggle }}
-      />
+      {groupsOf(view.tab, messages).map(([group, some]) => (
+        <section key={group} className="stack">
+          {group !== "Messages" && <h2>{group}</h2>}
+          <MessageRows
+            messages={some}
+            now={now}
+            label={`${group}, ${SORT_NAME[view.sort].toLowerCase()}`}
+            fresh={fresh}
+            view={view}
+            selection={{ isSelected: (reference) => picked.has(reference), toggle }}
+          />
+        </section>
+      ))}
       <Group className="soft" justify="center">
         {total > messages.length && <Pages view={view} shown={messages.length} total={total} />}
         <div className="narrow-only">{exports}</div>
@@ -351,6 +356,15 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
       )}
     </Box>
   );
+}
+
+/** In quarantine, what the site held back may be a real message; what people marked is not. */
+function groupsOf(tab: Tab, messages: readonly MessageView[]) {
+  const groups = Map.groupBy(messages, ({ quarantineReason }) => {
+    if (tab !== "quarantined") return "Messages";
+    return quarantineReason === "marked-as-spam" ? "Marked as spam" : "Held back";
+  });
+  return [...groups].sort(([one], [other]) => one.localeCompare(other));
 }
 
 /** `51–100 of 302`, and links to the pages before and after. */

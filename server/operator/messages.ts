@@ -217,7 +217,7 @@ export async function actOn(
 /** The marks that can be undone, by the id of their step. A step is one action on any number of messages. */
 export type UndoSteps = Map<string, Mark[]>;
 
-const KEPT_STEPS = 20;
+const [KEPT_STEPS, UNDONE_AT_ONCE] = [20, 200];
 
 function remember(steps: UndoSteps, step: string, marks: readonly Mark[]): void {
   steps.set(step, [...(steps.get(step) ?? []), ...marks]);
@@ -232,14 +232,11 @@ export async function undoStep(step: string, { store, steps }: { store: Store; s
   const done = new Set<string>();
   const now = await store.status.time();
   for (let first = 0; first < marks.length; first += UNDONE_AT_ONCE) {
-    const some = marks.slice(first, first + UNDONE_AT_ONCE);
-    for (const reference of await store.messages.undo(some, now)) done.add(reference);
+    for (const one of await store.messages.undo(marks.slice(first, first + UNDONE_AT_ONCE), now)) done.add(one);
   }
   const skipped = marks.flatMap(({ before: { reference } }) => (done.has(reference) ? [] : reference));
   return { done: done.size, skipped };
 }
-
-const UNDONE_AT_ONCE = 200;
 
 /** Queues the reply, or rejects with the reason. If it `isUndoable`, it is sent ten seconds later. */
 export async function replyTo(

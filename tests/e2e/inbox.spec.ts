@@ -1045,6 +1045,7 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await page.locator(`#message-${first}`).focus();
   await page.keyboard.press("!");
   await expect(row(page, first)).toContainText("Marked as spam");
+  await expect(notice(page)).toContainText("1 message marked as spam.");
   await page.keyboard.press("z");
   await expect(row(page, first)).not.toContainText("Marked as spam");
   await page.locator(`#message-${first}`).focus();
@@ -1064,6 +1065,10 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await page.keyboard.press("Enter");
   await expect(alert).toBeHidden();
   expect(await store.messages.find(held)).toMatchObject({ state: "queued", taught: "good" });
+  await put(store, "held");
+  await page.goto("/?tab=quarantined");
+  await expect(page.getByRole("list", { name: /^Held back/ }).locator(".row")).toHaveCount(1);
+  await expect(page.getByRole("list", { name: /^Marked as spam/ }).locator(".row")).toHaveCount(22);
 });
 
 test("shows hostile names and messages as text", { tag: "@full" }, async ({ page, inbox }) => {
