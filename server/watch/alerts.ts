@@ -125,7 +125,7 @@ export function startAlerts(options: AlertOptions) {
       log.info({ event: "alert-over", troubles: [name] }, text);
       // Another node has told about the end of an alert that is no longer stored.
       if (!last && isStored) continue;
-      const isSent = await post(text, { troubles: [], resolved: [name] });
+      const isSent = await post(text, { troubles: [], resolved: [name] }, options, stopping.signal);
       // Put back, so that the next check tries again.
       if (!isSent && last) await ifAvailable(store.status.moveAlert(key, null, last));
     }
@@ -144,37 +144,9 @@ export function startAlerts(options: AlertOptions) {
       usedLog[worst ? LEVEL[worst.severity] : "info"]({ event: "alert", troubles }, text);
     }
     failedPost = null;
-    if (alertUrl === null) return true;
-    const [queued, failed, quarantined] = (["queued", "failed", "quarantined"] as const).map(
-      (state) => facts && (countOf(facts, "mail", state)?.count ?? 0),
-    );
-    const oldestAt = facts && (countOf(facts, "mail", "queued")?.firstAt ?? now);
-    const oldestAgeSeconds = oldestAt && Math.max(0, Math.floor((now.getTime() - oldestAt.getTime()) / 1000));
-    const isSent = await post(text, { troubles, queued, failed, quarantined, oldestAgeSeconds });
+    const isSent = await post(text, { troubles, ...figuresOf(facts, now) }, options, stopping.signal);
     if (!isSent) failedPost = { at: now, keys };
     return isSent;
-  }
-
-  async function post(
-    text: string,
-    body: Readonly<Record<string, unknown>> & { troubles: readonly string[] },
-  ): Promise<boolean> {
-    if (alertUrl === null) return true;
-    try {
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]);
-      const response = await postAlert(alertUrl, { text, ...body }, signal);
-      await response.body?.cancel();
-      watch.compareClock(response.headers);
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
-      return true;
-    } catch (error) {
-      log.warn(
-        { event: "alert-not-sent", error: (error as Error).message },
-        `The alert could not be posted to ALERT_URL; next attempt in ${CHECK_INTERVAL_MS / 1000} s`,
-      );
-      return false;
-    }
   }
 
   const onFailure = (error: unknown) =>
@@ -188,6 +160,41 @@ export function startAlerts(options: AlertOptions) {
       return checking.stop();
     },
   };
+}
+
+/** What an alert tells programs about the mails to the team; `null` if the store cannot be read. */
+function figuresOf(facts: Situation["facts"], now: Date) {
+  const [queued, failed, quarantined] = (["queued", "failed", "quarantined"] as const).map(
+    (state) => facts && (countOf(facts, "mail", state)?.count ?? 0),
+  );
+  const oldestAt = facts && (countOf(facts, "mail", "queued")?.firstAt ?? now);
+  const oldestAgeSeconds = oldestAt && Math.max(0, Math.floor((now.getTime() - oldestAt.getTime()) / 1000));
+  return { queued, failed, quarantined, oldestAgeSeconds };
+}
+
+/** Returns false if the alert did not arrive at ALERT_URL; true also without one. */
+async function post(
+  text: string,
+  body: Readonly<Record<string, unknown>> & { troubles: readonly string[] },
+  { alertUrl, watch, log }: Pick<AlertOptions, "alertUrl" | "watch" | "log">,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  if (alertUrl === null) return true;
+  try {
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(POST_TIMEOUT_MS)]);
+    const response = await postAlert(alertUrl, { text, ...body }, signal);
+    await response.body?.cancel();
+    watch.compareClock(response.headers);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
+    return true;
+  } catch (error) {
+    log.warn(
+      { event: "alert-not-sent", error: (error as Error).message },
+      `The alert could not be posted to ALERT_URL; next attempt in ${CHECK_INTERVAL_MS / 1000} s`,
+    );
+    return false;
+  }
 }
 
 /** The shortest time between two alerts for the trouble. */

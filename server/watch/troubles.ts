@@ -106,7 +106,8 @@ type Facts = Awaited<ReturnType<typeof readFacts>>;
 export type Watch = ReturnType<typeof createWatch>;
 
 /** The only code that finds troubles. */
-export function createWatch({ store, dataDir, channels, answerWithin = null, askedBy }: WatchOptions) {
+export function createWatch(options: WatchOptions) {
+  const { store, dataDir, answerWithin = null } = options;
   const promisedMs = answerWithin === null ? null : parsePromiseMs(answerWithin);
   let awaySince: Date | null = null;
   /** How far this machine's clock is ahead of the clock of the last server that answered it. */
@@ -127,118 +128,12 @@ export function createWatch({ store, dataDir, channels, answerWithin = null, ask
     awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
     const situation = { now, facts, problem, disk, damagedAt };
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
-    return { ...situation, troubles: listTroubles(situation).sort((one, other) => urgencyOf(one) - urgencyOf(other)) };
-  }
-
-  function listTroubles({ now, facts, problem, disk, damagedAt }: Omit<Situation, "troubles">): Trouble[] {
-    const troubles: Trouble[] = [];
-    const ageMs = (since: Date) => now.getTime() - since.getTime();
-    const age = (since: Date) => durationInWords(ageMs(since), Math.floor);
-    const add = (
-      kind: TroubleKind,
-      severity: Severity,
-      advice: Advice,
-      { channel = null, count = 1, since = null }: Partial<Trouble> = {},
-    ) => troubles.push({ kind, channel, severity, count, since, ...advice });
-
-    if (problem instanceof StoreLost) {
-      for (const advice of problem.advice) add("store-lost", "critical", advice, { since: awaySince });
-    } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
-      const [{ problem: reason = "", remedy = undefined } = {}] = problem?.advice ?? [];
-      const away = { problem: `No message can be stored, and visitors are asked to try again. ${reason}`, remedy };
-      if (!damagedAt) add("store-away", "critical", away, { since: awaySince });
-    }
-    if (damagedAt) {
-      const problem = "The message database is damaged: some messages cannot be read or sent";
-      add("store-damaged", "critical", { problem, ...RESCUE }, { since: damagedAt });
-    }
-    if (disk && disk.freeBytes < LOW_DISK_BYTES) {
-      const problem = `Only ${Math.floor(disk.freeBytes / 2 ** 20)} MB are free in ${dataDir}`;
-      add("disk-low", "critical", { problem, remedy: LOW_DISK_REMEDY });
-    }
-    if (facts === null) return troubles;
-
-    const { website, lastBackupAt, expiring } = facts;
-    if (askedBy === "operator" && !website.isRunning) {
-      const since = website.lastSeenAt;
-      const problem = since ? `The website has been down for ${age(since)}` : "The website is not running";
-      const remedy = "start its server: until then visitors cannot send messages, and no email is sent";
-      add("website-down", "critical", { problem, remedy }, { since });
-    }
-    for (const channel of channels) {
-      const { trouble } = rulesOf(channel);
-      if (trouble === null) continue;
-      const { noun, verb, severity, pausedMs } = trouble;
-      const pause = website.pauses.find((pause) => pause.channel === channel);
-      if (pause && ageMs(pause.since) >= pausedMs) {
-        const remedy = `${pause.reason}. The queue is kept and sent afterwards. Correct the setting, then restart`;
-        const advice: Advice = { problem: `No ${noun} can be ${verb}`, remedy, command: "settings" };
-        add("paused", severity, advice, { channel, since: pause.since });
-      }
-      const queued = countOf(facts, channel, "queued");
-      if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
-        const { count, firstAt: since } = queued;
-        const problem = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
-        const reason = ownWords(queued.error);
-        const remedy = reason === "" ? "to see all" : `${reason}. To see all`;
-        const advice: Advice = { problem, remedy, command: "messages list --state queued" };
-        add("overdue", severity, advice, { channel, count, since });
-      }
-      const failed = countOf(facts, channel, "failed");
-      if (failed) {
-        const { count, firstAt: since, reference } = failed;
-        const problem = `${plural(count, noun)} could not be ${verb}`;
-        const which = [reference, ownWords(failed.error)].filter(Boolean).join(": ");
-        const remedy = `${which}. Fix the cause, then use retry. To see all`;
-        const advice: Advice = { problem, remedy, command: "messages list --state failed" };
-        add("failed", severity, advice, { channel, count, since });
-      }
-    }
-    if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
-      const problem = `No backup has succeeded for ${age(lastBackupAt)}`;
-      const advice: Advice = { problem, remedy: "make one and read its output", command: "messages backup FILE" };
-      add("backup-overdue", "critical", advice, { since: lastBackupAt });
-    }
-    const clock =
-      describeClock(facts.machineAheadMs) ??
-      describeClock(answeredAheadMs, "that of the servers which answer this site", ANSWER_TOLERANCE_MS) ??
-      describeClock(facts.newestAt ? Math.min(0, ageMs(facts.newestAt)) : 0, "the newest entry of the database");
-    if (clock) add("clock", "warning", { problem: clock, remedy: CLOCK_REMEDY });
-    const quarantined = countOf(facts, "mail", "quarantined");
-    if (quarantined && quarantined.unseen > 0) {
-      const { unseen: count, unseenSpam, firstAt: since } = quarantined;
-      const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
-      const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
-      const remedy = "some may be real messages; to read them";
-      add(
-        "quarantined",
-        "warning",
-        { problem, remedy, command: "messages list --state quarantined" },
-        { count, since },
-      );
-    }
-    if (facts.late?.firstAt) {
-      const { count, firstAt: since } = facts.late;
-      const problem = `${plural(count, "message")} unanswered for more than ${answerWithin}, the oldest for ${age(since)}`;
-      const advice: Advice = { problem, remedy: "to read them", command: "messages list --unanswered" };
-      add("unanswered", "warning", advice, { count, since });
-    }
-    const { count, unanswered, firstAt } = expiring;
-    if (count > 0) {
-      const first = firstAt && firstAt > now ? `, the first on ${firstAt.toISOString().slice(0, 10)}` : "";
-      const open = unanswered > 0 ? `${unanswered} unanswered` : "all answered";
-      const problem = `${plural(count, "message")} will be erased soon${first} (${open})`;
-      const advice: Advice =
-        unanswered > 0
-          ? {
-              problem,
-              remedy: "if you did not expect this, check the clock; to read the messages",
-              command: "messages list --unanswered",
-            }
-          : { problem, remedy: "to keep a copy", command: "messages export" };
-      add("expiring", unanswered > 0 ? "warning" : "info", advice, { count });
-    }
-    return troubles;
+    return {
+      ...situation,
+      troubles: listTroubles(situation, { ...options, awaySince, answeredAheadMs }).sort(
+        (one, other) => urgencyOf(one) - urgencyOf(other),
+      ),
+    };
   }
 
   return {
@@ -249,6 +144,117 @@ export function createWatch({ store, dataDir, channels, answerWithin = null, ask
       if (!Number.isNaN(dateMs)) answeredAheadMs = Date.now() - dateMs;
     },
   };
+}
+
+/** `awaySince`: since when messages cannot be stored. */
+function listTroubles(
+  { now, facts, problem, disk, damagedAt }: Omit<Situation, "troubles">,
+  options: WatchOptions & { awaySince: Date | null; answeredAheadMs: number },
+): Trouble[] {
+  const { dataDir, channels, answerWithin, askedBy, awaySince, answeredAheadMs } = options;
+  const troubles: Trouble[] = [];
+  const ageMs = (since: Date) => now.getTime() - since.getTime();
+  const age = (since: Date) => durationInWords(ageMs(since), Math.floor);
+  const add = (
+    kind: TroubleKind,
+    severity: Severity,
+    advice: Advice,
+    { channel = null, count = 1, since = null }: Partial<Trouble> = {},
+  ) => troubles.push({ kind, channel, severity, count, since, ...advice });
+
+  if (problem instanceof StoreLost) {
+    for (const advice of problem.advice) add("store-lost", "critical", advice, { since: awaySince });
+  } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
+    const [{ problem: reason = "", remedy = undefined } = {}] = problem?.advice ?? [];
+    const away = { problem: `No message can be stored, and visitors are asked to try again. ${reason}`, remedy };
+    if (!damagedAt) add("store-away", "critical", away, { since: awaySince });
+  }
+  if (damagedAt) {
+    const problem = "The message database is damaged: some messages cannot be read or sent";
+    add("store-damaged", "critical", { problem, ...RESCUE }, { since: damagedAt });
+  }
+  if (disk && disk.freeBytes < LOW_DISK_BYTES) {
+    const problem = `Only ${Math.floor(disk.freeBytes / 2 ** 20)} MB are free in ${dataDir}`;
+    add("disk-low", "critical", { problem, remedy: LOW_DISK_REMEDY });
+  }
+  if (facts === null) return troubles;
+
+  const { website, lastBackupAt, expiring } = facts;
+  if (askedBy === "operator" && !website.isRunning) {
+    const since = website.lastSeenAt;
+    const problem = since ? `The website has been down for ${age(since)}` : "The website is not running";
+    const remedy = "start its server: until then visitors cannot send messages, and no email is sent";
+    add("website-down", "critical", { problem, remedy }, { since });
+  }
+  for (const channel of channels) {
+    const { trouble } = rulesOf(channel);
+    if (trouble === null) continue;
+    const { noun, verb, severity, pausedMs } = trouble;
+    const pause = website.pauses.find((pause) => pause.channel === channel);
+    if (pause && ageMs(pause.since) >= pausedMs) {
+      const remedy = `${pause.reason}. The queue is kept and sent afterwards. Correct the setting, then restart`;
+      const advice: Advice = { problem: `No ${noun} can be ${verb}`, remedy, command: "settings" };
+      add("paused", severity, advice, { channel, since: pause.since });
+    }
+    const queued = countOf(facts, channel, "queued");
+    if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
+      const { count, firstAt: since } = queued;
+      const problem = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
+      const reason = ownWords(queued.error);
+      const remedy = reason === "" ? "to see all" : `${reason}. To see all`;
+      const advice: Advice = { problem, remedy, command: "messages list --state queued" };
+      add("overdue", severity, advice, { channel, count, since });
+    }
+    const failed = countOf(facts, channel, "failed");
+    if (failed) {
+      const { count, firstAt: since, reference } = failed;
+      const problem = `${plural(count, noun)} could not be ${verb}`;
+      const which = [reference, ownWords(failed.error)].filter(Boolean).join(": ");
+      const remedy = `${which}. Fix the cause, then use retry. To see all`;
+      const advice: Advice = { problem, remedy, command: "messages list --state failed" };
+      add("failed", severity, advice, { channel, count, since });
+    }
+  }
+  if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
+    const problem = `No backup has succeeded for ${age(lastBackupAt)}`;
+    const advice: Advice = { problem, remedy: "make one and read its output", command: "messages backup FILE" };
+    add("backup-overdue", "critical", advice, { since: lastBackupAt });
+  }
+  const clock =
+    describeClock(facts.machineAheadMs) ??
+    describeClock(answeredAheadMs, "that of the servers which answer this site", ANSWER_TOLERANCE_MS) ??
+    describeClock(facts.newestAt ? Math.min(0, ageMs(facts.newestAt)) : 0, "the newest entry of the database");
+  if (clock) add("clock", "warning", { problem: clock, remedy: CLOCK_REMEDY });
+  const quarantined = countOf(facts, "mail", "quarantined");
+  if (quarantined && quarantined.unseen > 0) {
+    const { unseen: count, unseenSpam, firstAt: since } = quarantined;
+    const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
+    const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
+    const remedy = "some may be real messages; to read them";
+    add("quarantined", "warning", { problem, remedy, command: "messages list --state quarantined" }, { count, since });
+  }
+  if (facts.late?.firstAt) {
+    const { count, firstAt: since } = facts.late;
+    const problem = `${plural(count, "message")} unanswered for more than ${answerWithin}, the oldest for ${age(since)}`;
+    const advice: Advice = { problem, remedy: "to read them", command: "messages list --unanswered" };
+    add("unanswered", "warning", advice, { count, since });
+  }
+  const { count, unanswered, firstAt } = expiring;
+  if (count > 0) {
+    const first = firstAt && firstAt > now ? `, the first on ${firstAt.toISOString().slice(0, 10)}` : "";
+    const open = unanswered > 0 ? `${unanswered} unanswered` : "all answered";
+    const problem = `${plural(count, "message")} will be erased soon${first} (${open})`;
+    const advice: Advice =
+      unanswered > 0
+        ? {
+            problem,
+            remedy: "if you did not expect this, check the clock; to read the messages",
+            command: "messages list --unanswered",
+          }
+        : { problem, remedy: "to keep a copy", command: "messages export" };
+    add("expiring", unanswered > 0 ? "warning" : "info", advice, { count });
+  }
+  return troubles;
 }
 
 /** The mail server's own words are not for alerts, because they may contain personal data. */
