@@ -6,10 +6,9 @@ import { StoreRefused, StoreUnavailable } from "./store.ts";
 /** The statements that upgrade from the previous version. Never edit a released migration: add another. */
 export type Migration = (dialect: Dialect) => readonly string[];
 
-/** Number n of this list leads to schema version n. The first belongs to program version 1.0.0. */
+/** Number n of this list leads to schema version n. The first belongs to version 1.0.0, the second to 1.1.0. */
 export const MIGRATIONS: readonly Migration[] = [
   createTables,
-  // Not released yet.
   (dialect) => [...separateDrafts(dialect), ...keepLess(dialect)],
 ];
 
