@@ -52,6 +52,7 @@ function hydrate(root: HTMLElement): void {
     clearTimeout(pause);
     pause = window.setTimeout(remember, PAUSE_MS);
   });
+  root.addEventListener("change", remember);
   addEventListener("pagehide", remember);
   // A link within the page creates a history entry that lacks the values.
   addEventListener("hashchange", remember);

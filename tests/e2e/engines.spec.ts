@@ -307,6 +307,7 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate): Promise<void> {
 
   await page.reload();
   await countriesLoaded(page);
+  await page.until((country) => document.querySelector<HTMLSelectElement>("#country")?.value === country, "GB");
   expect(await values(page)).toEqual(VISITOR);
 
   // The order matters, because a browser caches the electricity figures.
