@@ -121,6 +121,8 @@ This email was sent automatically.`,
     registeredAddress: null,
     /** e.g. "8 November 2024" */
     lastUpdated: null,
+    /** Of the refund policy, which has its own date. */
+    refundsLastUpdated: "8th Nov 2024",
     /** e.g. "the laws of England and Wales" */
     governingLaw: null,
     /** e.g. "the London Court of International Arbitration" */
@@ -186,6 +188,7 @@ export interface SiteSettings {
       | "companyNumber"
       | "registeredAddress"
       | "lastUpdated"
+      | "refundsLastUpdated"
       | "governingLaw"
       | "arbitrationBody"
       | "backupsKept"

@@ -4,7 +4,7 @@ import { durationInWords } from "../../contract/duration.ts";
 import { ContactEmail } from "../components/links.tsx";
 import { site } from "../site.ts";
 
-type FactName = "brand" | "legalName" | "websiteUrl" | keyof typeof site.policyFacts;
+export type FactName = "brand" | "legalName" | "websiteUrl" | keyof typeof site.policyFacts;
 
 /** Shown in brackets while the operator has not set the fact. */
 const PLACEHOLDER: Readonly<Record<FactName, string>> = {
@@ -14,6 +14,7 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   companyNumber: "company number",
   registeredAddress: "registered address",
   lastUpdated: "last-updated date",
+  refundsLastUpdated: "last-updated date of the refund policy",
   governingLaw: "governing law",
   arbitrationBody: "arbitration body",
   backupsKept: "how long backups are kept",

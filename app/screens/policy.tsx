@@ -1,7 +1,7 @@
 import type { MDXContent } from "mdx/types.js";
 import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
 import Delivery, { sections as deliverySections } from "../policies/delivery.mdx";
-import { Fact, POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
+import { Fact, type FactName, POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
 import Privacy, { sections as privacySections } from "../policies/privacy.mdx";
 import Refunds, { sections as refundsSections } from "../policies/refunds.mdx";
 import Terms, { sections as termsSections } from "../policies/terms.mdx";
@@ -13,8 +13,7 @@ interface Policy {
   heading: string;
   /** Shown on printed copies. */
   path: string;
-  /** Overrides the operator's date. */
-  lastUpdated?: string;
+  date?: FactName;
   description: string;
   sections: readonly Section[];
   Text: MDXContent;
@@ -39,7 +38,7 @@ export const terms = policyScreen({
 export const refunds = policyScreen({
   heading: "Cancellations and refunds",
   path: "/cancellation",
-  lastUpdated: "8th Nov 2024",
+  date: "refundsLastUpdated",
   description: `Unless the law gives you a right to cancel, sales by ${site.brand} are final. What that means before you buy, and whom to ask.`,
   sections: refundsSections,
   Text: Refunds,
@@ -69,13 +68,13 @@ function policyScreen(policy: Policy): Screen {
   };
 }
 
-function PolicyPage({ heading, path, lastUpdated, sections, Text }: Policy) {
+function PolicyPage({ heading, path, date = "lastUpdated", sections, Text }: Policy) {
   return (
     <article className="policy">
       <h1>{heading}</h1>
       <p className="print-only">
         {site.legalName}, <Fact name="websiteUrl" />
-        {path}, last updated on {lastUpdated ?? <Fact name="lastUpdated" />}
+        {path}, last updated on <Fact name={date} />
       </p>
       <Contents sections={sections} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
