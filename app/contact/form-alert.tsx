@@ -92,14 +92,14 @@ function Sent({ phase, answerWithin, hasReport }: OutcomeProps & { phase: Extrac
   const { reference, totalKg, keepsEdits } = phase;
   return (
     <div className="alert alert-sent" role="status" id={SENT_ALERT_ID}>
-      <h3 className="sent-title">
+      <h2 className="sent-title">
         <span>Message sent successfully!</span>{" "}
         {reference !== "" && (
           <span className="sent-reference">
             Your reference is <b>{reference}</b>.
           </span>
         )}
-      </h3>
+      </h2>
       <p className="alert-more">
         {reference !== "" && <span>{`We will answer by email${answerWithin && ` within ${answerWithin}`}.`}</span>}
         {totalKg !== null && (
