@@ -153,11 +153,11 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
   const sent = useRef({ content: "", key: "" });
   const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
   /** Shows this draft at once when the operator returns to the message. */
-  const showDraft = (draft: Text) => {
-    const own = { author: null, savedAt: new Date(), ...draft };
+  const showDraft = (draft: Text | null) => {
+    const own = draft && { author: null, savedAt: new Date(), ...draft };
     queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: own });
   };
-  const saving = useMutation(trpc.saveDraft.mutationOptions({ scope: { id: "draft" } }));
+  const saving = useMutation(trpc.saveDraft.mutationOptions({ scope: { id: `draft ${reference}` } }));
   /** The text that the server has. */
   const [saved, setSaved] = useState(draft);
   const saveDraft = useDebouncedCallback(
@@ -191,6 +191,8 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
         return { tone: "success", text: "The reply was not sent. It is a draft again." };
       });
     const onSuccess = async () => {
+      saveDraft.cancel();
+      showDraft(null);
       sent.current = { content: "", key: "" };
       setDraft(blank);
       setSaved(blank);
@@ -201,7 +203,12 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
       await reloadAll();
     };
     const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
-    mutate(reply, { onSuccess, onError: reloadAll });
+    const onError = () => {
+      saveDraft(draft);
+      saveDraft.flush();
+      return reloadAll();
+    };
+    mutate(reply, { onSuccess, onError });
   };
   const press = getHotkeyHandler([
     ["Escape", focusTitle],
@@ -240,6 +247,7 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
         value={text}
         rows={6}
         maxLength={MAX_REPLY_LENGTH}
+        readOnly={isPending}
         onChange={({ target }) => change({ text: target.value })}
       />
       <Failure error={error} />
