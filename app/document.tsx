@@ -57,7 +57,7 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
 
 /** All styles of the page, with the company's look, without the variables that it does not use. */
 function pageStyles({ styles, laterStyles = "" }: Screen): string {
-  const all = withHues(siteStyles + colourStyles(site.look) + displayFallback + styles, site.look);
+  const all = withHues(siteStyles + displayFallback + styles + colourStyles(site.look), site.look);
   const isUsed = (name: string) => all.includes(`var(${name})`) || laterStyles.includes(`var(${name})`);
   return all.replaceAll(/(?<=[{;])(--[\w-]+):[^;}]*;?/g, (declaration, name) => (isUsed(name) ? declaration : ""));
 }
