@@ -13,7 +13,8 @@ interface HookEventsOptions {
 }
 
 const POLL_INTERVAL_MS = 10_000;
-const EVENTS_AT_ONCE = 20;
+/** Few, so that a round with a slow receiver ends within the lease of its events. */
+const EVENTS_AT_ONCE = 3;
 
 /**
  * Tells the receiver of HOOK_URL which messages were erased or corrected, with their references alone. Retries for five

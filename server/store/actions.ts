@@ -232,10 +232,16 @@ function reply(
     const isOld = (version ?? message.version) !== message.version;
     if (isOld || actionProblem("reply", message, now) !== null) return false;
     const { taught, answeredAt } = message;
-    const { key: lastKey, earlier: gotBefore = [] }: Partial<Reply> = JSON.parse(last?.payload ?? "{}");
+    // Without what the last reply replaced itself, or the payload would double with every reply.
+    const { replaced: _, ...lastReply }: Partial<Reply> & { replaced?: Replaced } = JSON.parse(last?.payload ?? "{}");
+    const { key: lastKey, earlier: gotBefore = [] } = lastReply;
     const earlier = [...gotBefore, ...(last?.state === "delivered" && lastKey ? [lastKey] : [])];
     const whole = earlier.length > 0 ? { ...reply, earlier } : reply;
-    const replaced: Replaced = { taught, answeredAtMs: answeredAt?.getTime() ?? null, delivery: last ?? null };
+    const replaced: Replaced = {
+      taught,
+      answeredAtMs: answeredAt?.getTime() ?? null,
+      delivery: last ? { ...last, payload: JSON.stringify(lastReply) } : null,
+    };
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
        VALUES ($1, 'reply', 'queued', $2, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',

@@ -62,7 +62,7 @@ const SPREAD_MS = MINUTE_MS;
 /** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
 /** For statements that may change a long backlog. */
-const LONG = { isLong: true, isAnnounced: true };
+const LONG = { isLong: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
 /** Ends the token of a claim if the attempt before it has no known outcome. */
 const AGAIN = ".again";
@@ -283,6 +283,8 @@ async function dueInMs({ query }: Core, channel: Channel, now: Date): Promise<nu
  * this at most once a minute: returns `null` if it was done within the last minute.
  */
 function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> {
+  // An announcement wakes all nodes: one flush by a node must not cause the next.
+  const options = { ...LONG, isAnnounced: by === "operator" };
   return core.transaction(async (query) => {
     if (by === "outbox") {
       const [isFirst] = await query(
@@ -304,7 +306,7 @@ function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "o
     );
     if (by === "operator") await addEvents(core, query, ids, { kind: "retried", at: now, channel });
     return ids;
-  }, LONG);
+  }, options);
 }
 
 /** Ends the deliveries of channels that are turned off: a queued delivery keeps its message from being erased. */

@@ -35,6 +35,8 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
         const values = [current.id, before.answeredAt, before.quarantineReason];
         await query("UPDATE messages SET answered_at = $2, quarantine_reason = $3 WHERE id = $1", values);
         for (const [channel, delivery] of Object.entries(before.deliveries) as [Channel, Delivery][]) {
+          // What other channels delivered stays delivered: the receiver of the web hook must hear of an erasure.
+          if (channel !== "mail" && current.deliveries[channel]?.state === "delivered") continue;
           const isHeld = current.deliveries[channel]?.state === "quarantined";
           if (isHeld === (delivery.state === "quarantined")) continue;
           const { state, changedAt, dueAt, attempts, error } = delivery;

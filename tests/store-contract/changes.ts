@@ -297,8 +297,17 @@ export function changesSuite(test: ContractTest): void {
       await node.queue.settle(await claimOne(node, NOON, "reply"), { kind: "failed", error: "550" }, NOON);
     }
     await node.messages.reply(reference, SECOND, later(3), undoable);
-    await claimOne(node, later(10_003), "reply");
+    let claim = await claimOne(node, later(10_003), "reply");
     expect(await node.messages.takeBackReply(reference, SECOND.key, later(10_004))).toBe(false);
+    const sizes: number[] = [];
+    for (const key of ["3", "4", "5"]) {
+      await node.queue.settle(claim, { kind: "delivered" }, later(10_005));
+      expect(await node.messages.reply(reference, { ...SECOND, key }, later(10_006), undoable)).toBe(true);
+      claim = await claimOne(node, later(30_000), "reply");
+      sizes.push(claim.payload?.length ?? 0);
+    }
+    // Each reply keeps what it replaced, but not what that had replaced.
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(100);
   });
 
   test("queues a reply once, and marks the message as answered when it is delivered", async ({ node }) => {
