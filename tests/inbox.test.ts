@@ -1,12 +1,11 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
-import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
@@ -24,11 +23,8 @@ import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
-let postgres: PostgresConnection;
-beforeAll(async () => {
-  postgres = await sharePostgres();
-}, 120_000);
-afterAll(() => postgres?.stop(), 120_000);
+const postgres = await sharePostgres();
+afterAll(() => postgres.stop());
 
 const CALL = "/api/operations/countries";
 
@@ -299,23 +295,23 @@ describe("the command", () => {
     expect(inbox.output()).toMatch(new RegExp(`^Inbox: http://\\w{20}\\.localhost:${port}/#${inbox.token}\n$`));
   });
 
-  test("uses the next free port if the default port is in use, even if only on IPv6, and says so", async () => {
-    const blockers = [createServer(), createServer()];
+  test("uses the next port that is free on IPv4 and IPv6 if the first one is in use", async () => {
+    const blockers = [createServer(), createServer()] as const;
     onTestFinished(() => blockers.forEach((server) => void server.close()));
-    // It does not matter whether these servers or another program use the ports.
-    const listening = blockers.map((server, index) => {
-      server.on("error", () => {});
-      server.listen(DEFAULT_PORT + index, index === 0 ? "127.0.0.1" : "::1");
-      return Promise.race([once(server, "listening"), once(server, "error")]);
-    });
-    await Promise.allSettled(listening);
-    const inbox = await openInboxCommand({ DATA_DIR: await makeDataDir() });
+    await once(blockers[0].listen(0, "127.0.0.1"), "listening");
+    const { port: firstPort } = blockers[0].address() as AddressInfo;
+    blockers[1].listen(firstPort + 1, "::1");
+    // There may be no IPv6, or another program may use the port.
+    await Promise.race([once(blockers[1], "listening"), once(blockers[1], "error")]);
+    const { inbox, statusOf } = await openInbox({ port: null, firstPort });
+    expect(inbox.port).toBeGreaterThan(blockers[1].listening ? firstPort + 1 : firstPort);
+    expect(await statusOf("/")).toBe(200);
+  });
+
+  test("says that it does not use the default port, such as when that is the site's", async () => {
+    const inbox = await openInboxCommand({ DATA_DIR: await makeDataDir(), PORT: String(DEFAULT_PORT) });
     onTestFinished(async () => void (await inbox.stop()));
-    expect(inbox.port).toBeGreaterThan(DEFAULT_PORT);
-    const hasIpv6 = blockers[1]?.listening ?? false;
-    if (hasIpv6) expect(inbox.port).toBeGreaterThan(DEFAULT_PORT + 1);
     expect(inbox.output()).toBe(`Port ${DEFAULT_PORT} is in use; using ${inbox.port}.\nInbox: ${inbox.url}\n`);
-    expect(await inbox.stop()).toBe(0);
   });
 
   test("says what to do if its port is in use, there is no data, or it is used incorrectly", async () => {
@@ -323,7 +319,7 @@ describe("the command", () => {
     const blocker = createServer().listen(0, "127.0.0.1");
     await once(blocker, "listening");
     onTestFinished(() => void blocker.close());
-    const { port } = blocker.address() as { port: number };
+    const { port } = blocker.address() as AddressInfo;
     const site = { DATA_DIR: dataDir, PORT: "3017", METRICS_PORT: "9464", SMTP_URL: "smtp://localhost:2525" };
     const problems = {
       [port]: "in use",

@@ -15,8 +15,9 @@ import { createGuard, isForThisMachine } from "./guard.ts";
 export interface InboxOptions {
   desk: Desk;
   filesDir: string;
-  /** `null`: the default port, or the next free port. */
+  /** `null`: `firstPort`, or the next free port. */
   port: number | null;
+  firstPort?: number;
   /** The site's ports with their setting names. The inbox never uses these, even if nothing listens there now. */
   sitePorts?: ReadonlyMap<number, string>;
   clock?: Clock;
@@ -64,12 +65,12 @@ export async function startInbox(options: InboxOptions) {
 }
 
 async function listenOnFreePort(
-  { port: wanted, sitePorts = new Map() }: Pick<InboxOptions, "port" | "sitePorts">,
+  { port: wanted, firstPort = DEFAULT_PORT, sitePorts = new Map() }: InboxOptions,
   app: FastifyInstance,
 ): Promise<{ port: number; servers: Server[] }> {
   const owner = wanted === null ? undefined : sitePorts.get(wanted);
   if (owner) throw new OperatorError({ problem: `Port ${wanted} is the site's (${owner})`, remedy: OTHER_PORT });
-  const [first, last] = wanted === null ? [DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED - 1] : [wanted, wanted];
+  const [first, last] = wanted === null ? [firstPort, firstPort + PORTS_TRIED - 1] : [wanted, wanted];
   for (let port = first; port <= last; port += 1) {
     if (sitePorts.has(port)) continue;
     const servers = await listenOnLoopback(port, app);
