@@ -2,7 +2,7 @@ import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Erasure } from "../store/archive.ts";
+import type { Erasure } from "../store/people.ts";
 
 // The erased people, so that restoring a backup does not restore their messages. Each line has a keyed hash of an
 // address, a space and a time.

@@ -63,12 +63,8 @@ export async function erasePerson(target: PersonTarget, { store, dataDir }: { st
   const { problem, seen } = await findPerson(target, store);
   if (problem === "changed") return { outcome: problem };
   const at = await store.status.time();
-  const hashes = await store.people.hashAddresses(target.email);
   // Runs before the erasure, so that a backup that is restored later never restores these messages.
-  await noteErasures(
-    dataDir,
-    hashes.map((hash) => ({ hash, at })),
-  );
+  await noteErasures(dataDir, await store.people.erasuresOf(target.email, at));
   const references = await store.people.erase(target.email, seen);
   if (references.length === 0 && problem === null) return { outcome: "changed" as const };
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.

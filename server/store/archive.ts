@@ -7,7 +7,7 @@ import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
 import { addEvents, type Core, type Part } from "./core.ts";
 import { type Dialect, onlyRow, type Query, readColumn, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
-import { ERASURE_MARK, hashWith } from "./people.ts";
+import { ERASURE_MARK, type Erasure, hashWith, readFormer } from "./people.ts";
 import { retentionRules } from "./retention.ts";
 import { createMeta, type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
@@ -16,12 +16,6 @@ import { DAMAGED, forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreDamaged, StoreRefused, StoreUnavailable } from "./store.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.
-
-/** An erasure of a person's messages: a hash of the address. */
-export interface Erasure {
-  hash: string;
-  at: Date;
-}
 
 const ROWS_AT_A_TIME = 500;
 /** Made from network addresses, kept for a day, and never part of a backup. */
@@ -297,8 +291,8 @@ function erasedBy(erasures: readonly Erasure[], secret: string) {
   for (const { hash, at } of erasures) erasedAtMs.set(hash, Math.max(at.getTime(), erasedAtMs.get(hash) ?? 0));
   return (row: Readonly<Record<string, unknown>>): boolean => {
     if (erasedAtMs.size === 0) return false;
-    const former = row.former_addresses === null ? [] : String(row.former_addresses).split(" ");
-    const hashes = [hashWith(secret, String(row.email)), ...former];
+    const former = row.former_addresses === null ? [] : readFormer(String(row.former_addresses));
+    const hashes = [hashWith(secret, String(row.email)), ...former.map(({ hash }) => hash)];
     return hashes.some((hash) => Number(row.accepted_at) <= (erasedAtMs.get(hash) ?? Number.NEGATIVE_INFINITY));
   };
 }

@@ -19,6 +19,12 @@ interface Correspondent {
 
 type Versions = readonly string[] | undefined;
 
+/** An erasure of a person's messages that were accepted until then: a hash of their address. */
+export interface Erasure {
+  hash: string;
+  at: Date;
+}
+
 /** Set while erased messages may have left traces in the database's files. */
 export const ERASURE_MARK = "unfinished_erasure";
 
@@ -64,7 +70,7 @@ function rectify(
       // A backup that is restored after an erasure may contain the old address.
       const sql = `UPDATE messages SET former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)
         WHERE ${dialect.isIn("id", "$1", "BIGINT")}`;
-      await query(sql, [idsOf(messages), hashWith(await readSecret(query), email)]);
+      await query(sql, [idsOf(messages), `${hashWith(await readSecret(query), email)}:${now.getTime()}`]);
     }
     if (removesFootprint) {
       const isTheirs = dialect.isIn("id", "$1", "BIGINT");
@@ -122,11 +128,22 @@ async function finishErasure({ query, eraseTraces }: Core): Promise<boolean> {
   return true;
 }
 
-/** Hashes of the address, and of all addresses that its messages had before corrections, for an Erasure. */
-async function hashAddresses({ query, dialect }: Core, email: string): Promise<string[]> {
+/**
+ * What to record before an erasure: the address, and all addresses that its messages had before corrections. Later
+ * messages from a former address are from its real owner.
+ */
+async function erasuresOf({ query, dialect }: Core, email: string, at: Date): Promise<Erasure[]> {
   const sql = `SELECT former_addresses FROM messages WHERE ${dialect.lowerCaseEmail} = $1 AND former_addresses > ''`;
-  const former = await readColumn<string>(query, sql, [normaliseEmail(email)]);
-  return [...new Set([hashWith(await readSecret(query), email), ...former.flatMap((hashes) => hashes.split(" "))])];
+  const former = new Set(await readColumn<string>(query, sql, [normaliseEmail(email)]));
+  return [{ hash: hashWith(await readSecret(query), email), at }, ...[...former].flatMap(readFormer)];
+}
+
+/** The former addresses of a message, with the time of the correction that replaced each. */
+export function readFormer(formerAddresses: string): Erasure[] {
+  return formerAddresses.split(" ").map((one) => {
+    const [hash = "", ms] = one.split(":");
+    return { hash, at: new Date(Number(ms)) };
+  });
 }
 
 /** Read again, because a restore replaces it. */
@@ -141,5 +158,5 @@ export function hashWith(secret: string, email: string): string {
     .digest("base64url");
 }
 
-export const people = { find, rectify, restrict, erase, finishErasure, hashAddresses };
+export const people = { find, rectify, restrict, erase, finishErasure, erasuresOf };
 export type People = Part<typeof people>;

@@ -10,6 +10,7 @@ export type Migration = (dialect: Dialect) => readonly string[];
 export const MIGRATIONS: readonly Migration[] = [
   createTables,
   (dialect) => [...separateDrafts(dialect), ...keepLess(dialect)],
+  dateFormerAddresses,
 ];
 
 /** What to do with a database of a newer version. */
@@ -236,5 +237,13 @@ function keepLess({ identity, integer, tableEnd }: Dialect): readonly string[] {
       due_at ${integer} NOT NULL,
       attempts ${integer} NOT NULL DEFAULT 0
     )${tableEnd}`,
+  ];
+}
+
+/** `hash:time` instead of `hash`: later messages from a former address are from its real owner. */
+function dateFormerAddresses(): readonly string[] {
+  return [
+    `UPDATE messages SET former_addresses = replace(former_addresses, ' ', ':' || corrected_at || ' ') || ':' || corrected_at
+     WHERE former_addresses IS NOT NULL`,
   ];
 }
