@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
+import { DAY_MS, HOUR_MS, isWithin, MINUTE_MS } from "../time.ts";
 import { addEvents, type Core, idsOf, type Part } from "./core.ts";
-import { type Dialect, insertRows, type Query, readColumn, type Value } from "./database.ts";
+import { type Dialect, insertRows, type Query, readColumn, readMeta, type Value, writeMeta } from "./database.ts";
 import { hookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
-import { type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
+import { CHANNELS, type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
 
 // What the outbox does with deliveries, the same for every channel.
 
@@ -64,6 +64,9 @@ const UNCOUNTED_MS = 5 * DAY_MS;
 /** For statements that may change a long backlog. */
 const LONG = { isLong: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
+/** A longer time without a call of `endUnused` means that no server ran. */
+const UNUSED_GAP_MS = 3 * HOUR_MS;
+const TURNED_OFF = "this channel has been turned off for a day";
 /** Ends the token of a claim if the attempt before it has no known outcome. */
 const AGAIN = ".again";
 
@@ -309,13 +312,33 @@ function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "o
   }, options);
 }
 
-/** Ends the deliveries of channels that are turned off: a queued delivery keeps its message from being erased. */
-async function endUnused({ query, dialect }: Core, used: readonly Channel[], now: Date): Promise<void> {
-  await query(
-    `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, lease_token = NULL,
-       leased_until = NULL WHERE state = 'queued' AND NOT (${dialect.isIn("channel", "$1")})`,
-    [used, now, "this channel is turned off"],
-  );
+/**
+ * Ends the deliveries of channels that no server has used for a day: a queued delivery keeps its message from being
+ * erased. Call it hourly with the channels that this server uses.
+ */
+function endUnused(core: Core, used: readonly Channel[], now: Date): Promise<void> {
+  const nowMs = now.getTime();
+  return core.transaction(async (query) => {
+    for (const channel of CHANNELS) {
+      const name = `unused.${channel}`;
+      if (used.includes(channel)) {
+        await query("DELETE FROM meta WHERE name = $1", [name]);
+        continue;
+      }
+      const [sinceMs = nowMs, seenMs = nowMs] = (await readMeta(query, name))?.split(" ").map(Number) ?? [];
+      // After a pause of all servers, one that uses the channel may start later than this one.
+      const unusedMs = isWithin(UNUSED_GAP_MS, seenMs, nowMs) ? nowMs - sinceMs : 0;
+      await writeMeta(query, name, `${nowMs - unusedMs} ${nowMs}`);
+      if (unusedMs < DAY_MS) continue;
+      const ids = await readColumn<number>(
+        query,
+        `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, lease_token = NULL,
+           leased_until = NULL WHERE state = 'queued' AND channel = $1 RETURNING message_id`,
+        [channel, now, TURNED_OFF],
+      );
+      await addEvents(core, query, ids, { kind: "failed", at: now, channel, detail: TURNED_OFF });
+    }
+  }, LONG);
 }
 
 function countDeliveries({ query }: Core): Promise<DeliveryCount[]> {

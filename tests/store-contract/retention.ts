@@ -5,7 +5,7 @@ import type { Expiring } from "../../server/store/retention.ts";
 import { announcementIntervalMs } from "../../server/store/retention.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
-import type { ContractTest, Place } from "./place.ts";
+import { type ContractTest, get, type Place } from "./place.ts";
 import {
   claimOne,
   client,
@@ -196,16 +196,31 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.archive.purge(later(1010 * DAY_MS))).toEqual([restricted]);
   });
 
-  test("erases no message with a queued delivery on any channel, until its channel is turned off", async ({ node }) => {
+  test("erases no message with a queued delivery on any channel, until no server has used its channel for a day", async ({
+    node,
+    other,
+  }) => {
     const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
     await finish(node, "delivered");
     await announce(node, later(23 * DAY_MS));
     expect(await expiryOf(node, reference)).toBeNull();
     expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
-    await node.queue.endUnused(["mail", "hook"], NOON);
-    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
-    await node.queue.endUnused(["mail"], NOON);
-    expect((await node.messages.find(reference))?.deliveries.hook).toMatchObject({ state: "failed", dueAt: null });
+    const hook = async () => (await get(node, reference)).deliveries.hook;
+    /** Servers without HOOK_URL run from one hour to the other. */
+    const runWithout = async (hours: number, untilHour: number) => {
+      for (let hour = hours; hour <= untilHour; hour += 1) await node.queue.endUnused(["mail"], later(hour * HOUR_MS));
+    };
+    await runWithout(0, 23);
+    await other.queue.endUnused(["mail", "hook"], later(23 * HOUR_MS));
+    await runWithout(24, 47);
+    // All servers stop, and start again.
+    await runWithout(60, 83);
+    expect(await hook()).toMatchObject({ state: "queued" });
+    await runWithout(84, 84);
+    expect(await hook()).toMatchObject({ state: "failed", dueAt: null });
+    const detail = "this channel has been turned off for a day";
+    const failed = { kind: "failed", channel: "hook", detail, at: later(84 * HOUR_MS) };
+    expect((await node.messages.history(reference)).at(-1)).toMatchObject(failed);
     expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([reference]);
   });
 
