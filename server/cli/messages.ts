@@ -16,7 +16,15 @@ import { rescue } from "../operator/rescue.ts";
 import { FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type Action, type Channel, type Delivery, rulesOf, type StoredMessage, stateOf } from "../store/store.ts";
+import {
+  type Action,
+  CHANNELS,
+  type Channel,
+  type Delivery,
+  rulesOf,
+  type StoredMessage,
+  stateOf,
+} from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
@@ -342,19 +350,23 @@ function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
   };
 }
 
-/** Shows attempts and errors only if there are errors, and the hook only if it is used. */
+/** Shows attempts and errors only if there are errors, and a channel's column only if the channel was used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
   const hasErrors = messages.some((message) => errorsOf(message) !== "");
-  const hasHook = messages.some(({ deliveries }) => deliveries.hook !== undefined);
+  const columns = CHANNELS.filter(
+    (channel) => rulesOf(channel).listColumn && messages.some(({ deliveries }) => deliveries[channel]),
+  );
+  const channelNames = columns.map((channel) => rulesOf(channel).listColumn ?? "");
   const fromWidth = hasErrors ? 30 : 40;
-  const heading = ["STATE", ...(hasHook ? ["HOOK"] : []), "AGE", "REFERENCE", "FROM", "MESSAGE"];
+  const heading = ["STATE", ...channelNames, "AGE", "REFERENCE", "FROM", "MESSAGE"];
   const rows = messages.map((message) => {
-    const { mail, hook: post } = message.deliveries;
-    const hook = hasHook ? [post?.state ?? ""] : [];
+    const { deliveries } = message;
+    const states = columns.map((channel) => deliveries[channel]?.state ?? "");
     const age = ageOf(message.acceptedAt, now);
-    const row = [stateOf(message), ...hook, age, message.reference, sender(message, fromWidth)];
+    const row = [stateOf(message), ...states, age, message.reference, sender(message, fromWidth)];
     const text = excerpt(message.message);
-    return hasErrors ? [...row, cut(text, 18), String(mail.attempts), excerpt(errorsOf(message))] : [...row, text];
+    const tries = String(deliveries.mail.attempts);
+    return hasErrors ? [...row, cut(text, 18), tries, excerpt(errorsOf(message))] : [...row, text];
   });
   // Errors are never cut, because the reason is often at the end.
   return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);

@@ -25,6 +25,8 @@ interface ChannelRules {
   } | null;
   /** What exports call the time of its delivery. `null` for the mail, whose facts are those of the message. */
   deliveredAtName: string | null;
+  /** The heading of its column in `messages list`; `null` for none. */
+  listColumn: string | null;
 }
 
 /**
@@ -40,6 +42,7 @@ export const CHANNEL_RULES = {
     triedForMs: null,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
     deliveredAtName: null,
+    listColumn: null,
   },
   acknowledgement: {
     name: "Acknowledgement",
@@ -50,6 +53,7 @@ export const CHANNEL_RULES = {
     triedForMs: DAY_MS,
     trouble: null,
     deliveredAtName: "acknowledgedAt",
+    listColumn: null,
   },
   hook: {
     name: "Web hook",
@@ -60,6 +64,7 @@ export const CHANNEL_RULES = {
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
     deliveredAtName: "hookSentAt",
+    listColumn: "HOOK",
   },
   reply: {
     name: "Reply",
@@ -69,6 +74,7 @@ export const CHANNEL_RULES = {
     triedForMs: null,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
     deliveredAtName: "repliedAt",
+    listColumn: null,
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;
 
