@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { parseBuildSettings, type Retention } from "../contract/build-settings.ts";
-import type { Advice } from "../contract/commands.ts";
 import { parseDurationMs } from "../contract/duration.ts";
 import { OperatorError } from "./operator-error.ts";
 import { DAY_MS } from "./time.ts";
@@ -33,163 +32,116 @@ const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
 /** The problem follows the variable's name. */
 const advise = (problem: string, remedy: string) => ({ error: problem, params: { remedy } });
-const checked = (isGood: (text: string) => boolean, problem: string, remedy: string) =>
-  z.string().refine(isGood, advise(problem, remedy));
 /** `null` if it is not set. */
-const optional = (isGood: (text: string) => boolean, problem: string, remedy: string) =>
-  checked(isGood, problem, remedy).nullable();
+const TEXT = z.string().nullable();
+const checked = (isGood: (text: string) => boolean, problem: string, remedy: string) =>
+  TEXT.refine((text) => text === null || isGood(text), advise(problem, remedy));
 const list = (isGood: (text: string) => boolean, problem: string, remedy: string) =>
-  z
-    .string()
-    .nullable()
-    .transform((text): readonly string[] => (text?.split(",") ?? []).map((item) => item.trim()).filter(Boolean))
-    .refine((items) => items.every(isGood), advise(problem, remedy));
+  TEXT.transform((text): readonly string[] =>
+    (text?.split(",") ?? []).map((item) => item.trim()).filter(Boolean),
+  ).refine((items) => items.every(isGood), advise(problem, remedy));
 const onOrOff = (isOnByDefault: boolean, remedy: string) =>
-  optional((text) => /^(on|off)$/.test(text), "is neither on nor off", remedy).transform((text) =>
+  checked((text) => /^(on|off)$/.test(text), "is neither on nor off", remedy).transform((text) =>
     text === null ? isOnByDefault : text === "on",
   );
-/** The variables that need no other variable. */
-const VARIABLES = z.object({
-  PORT: optional(isPort, "is not a port number", "e.g. PORT=3000").transform((text) => Number(text ?? DEFAULT_PORT)),
-  HOST: z.string().nullable(),
-  DATA_DIR: z.string().nullable(),
-  DATABASE_URL: optional(
-    hasProtocol("postgres:", "postgresql:"),
-    "is not a PostgreSQL address",
-    "e.g. postgres://user:password@host:5432/database",
-  ),
-  SMTP_URL: optional(
-    hasProtocol("smtp:", "smtps:"),
-    "is not a mail server's address",
-    "e.g. smtp://user:password@host:587",
-  ),
-  MAIL_TO: optional(isAddress, "is not an email address", "e.g. team@example.com"),
-  MAIL_FROM: optional(isAddress, "is not an email address", "e.g. website@example.com"),
-  ALLOWED_ORIGINS: list(
-    (text) => URL.canParse(text) && new URL(text).origin === text,
-    "contains something that is not an origin",
-    "e.g. https://www.example.com,https://example.com",
-  ),
-  TRUST_PROXY: list(isProxy, "contains something that is not an address", "e.g. 10.0.0.1,192.168.0.0/16 or loopback"),
-  RATE_LIMIT: z
-    .string()
-    .nullable()
-    .transform((text) => parseRateLimits(text ?? "5/10m,20/1d"))
-    .refine(
-      (limits) => limits.every(({ windowMs }) => !Number.isNaN(windowMs)),
-      advise("is neither a list of limits nor off", "e.g. RATE_LIMIT=5/10m,20/1d"),
-    )
-    .refine(
-      (limits) => !limits.some(({ windowMs }) => windowMs > DAY_MS),
-      advise("looks back more than a day, but clients are remembered for 24 hours", "e.g. RATE_LIMIT=20/1d"),
-    ),
-  HOURLY_LIMIT: optional(
-    (text) => /^(off|[1-9]\d{0,8})$/.test(text),
-    "is neither a number of messages nor off",
-    "e.g. HOURLY_LIMIT=1000",
-  ).transform((text) => (text === "off" ? null : Number(text ?? 1000))),
-  SPAM_FILTER: onOrOff(true, "e.g. SPAM_FILTER=off"),
-  ACKNOWLEDGE: onOrOff(false, "e.g. ACKNOWLEDGE=on"),
-  LOG_LEVEL: z.enum(LOG_LEVELS, `is not one of ${LOG_LEVELS.join(", ")}`).nullable(),
-  ALERT_URL: optional(
-    hasProtocol("http:", "https:"),
-    "is not a web address",
-    "e.g. https://hooks.example.com/services/…",
-  ),
-});
 
-/** A port alone means the loopback interface. Nothing outside a container can reach that. */
-const METRICS = z
-  .object({ METRICS_PORT: z.string().nullable(), PORT: z.string().nullable() })
-  .transform(({ METRICS_PORT: text, PORT }, context) => {
-    if (text === null) return { host: "127.0.0.1", port: null };
-    const [, address = "127.0.0.1", portText = ""] = /^(?:(\[[\da-f:.]+\]|[\d.]+):)?(\d+)$/i.exec(text) ?? [];
-    const [host, port] = [address.replaceAll(/[[\]]/g, ""), Number(portText)];
-    const refuse = (message: string, remedy: string) =>
-      context.addIssue({ code: "custom", path: ["METRICS_PORT"], message, params: { remedy } });
-    if (!isPort(portText) || isIP(host) === 0) {
-      refuse("is neither a port number nor an address with one", "e.g. METRICS_PORT=9464 or METRICS_PORT=0.0.0.0:9464");
-    } else if (port === Number(PORT ?? DEFAULT_PORT) && port !== 0) {
-      const other = port === 9464 ? 9465 : 9464;
-      refuse("is the port of the site (PORT)", `choose another, e.g. METRICS_PORT=${other}`);
-    }
-    return { host, port };
-  });
-
-const HOOK = z
-  .object({
-    HOOK_URL: z
-      .string()
-      .refine(isSafeReceiver, advise("is not an https address", "e.g. https://crm.example.com/hooks/website"))
-      .refine(
-        (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === "",
-        advise("contains a user name or password", "leave them out: HOOK_SECRET signs each post"),
-      ),
-    HOOK_SECRET: z
-      .string()
-      .nullable()
-      .transform((text): readonly string[] => text?.split(/\s+/) ?? [])
-      .refine(
-        (secrets) => secrets.length >= 1 && secrets.length <= 2 && secrets.every(isHookSecret),
-        advise(
-          "must be one or two secrets with a space between them, each whsec_ and 24 to 64 bytes in Base64",
-          "make one: echo whsec_$(openssl rand -base64 32)",
-        ),
-      ),
-  })
-  .transform(({ HOOK_URL: url, HOOK_SECRET: secrets }) => ({ url, secrets }));
+const ORIGINS = list(
+  (text) => URL.canParse(text) && new URL(text).origin === text,
+  "contains something that is not an origin",
+  "e.g. https://www.example.com,https://example.com",
+);
+const PROXIES = list(isProxy, "contains something that is not an address", "e.g. 10.0.0.1,192.168.0.0/16 or loopback");
+const RATE_LIMITS = TEXT.transform((text) => parseRateLimits(text ?? "5/10m,20/1d"))
+  .refine(
+    (limits) => limits.every(({ windowMs }) => !Number.isNaN(windowMs)),
+    advise("is neither a list of limits nor off", "e.g. RATE_LIMIT=5/10m,20/1d"),
+  )
+  .refine(
+    (limits) => !limits.some(({ windowMs }) => windowMs > DAY_MS),
+    advise("looks back more than a day, but clients are remembered for 24 hours", "e.g. RATE_LIMIT=20/1d"),
+  );
+const HOURLY_LIMIT = checked(
+  (text) => /^(off|[1-9]\d{0,8})$/.test(text),
+  "is neither a number of messages nor off",
+  "e.g. HOURLY_LIMIT=1000",
+).transform((text) => (text === "off" ? null : Number(text ?? 1000)));
+const METRICS = TEXT.transform(parseMetricsAddress).refine(
+  ({ metricsPort }) => !Number.isNaN(metricsPort),
+  advise("is neither a port number nor an address with one", "e.g. METRICS_PORT=9464 or METRICS_PORT=0.0.0.0:9464"),
+);
+const HOOK_URL = z
+  .string()
+  .refine(isSafeReceiver, advise("is not an https address", "e.g. https://crm.example.com/hooks/website"))
+  .refine(
+    (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === "",
+    advise("contains a user name or password", "leave them out: HOOK_SECRET signs each post"),
+  );
+const HOOK_SECRETS = TEXT.transform((text): readonly string[] => text?.split(/\s+/) ?? []).refine(
+  (secrets) => secrets.length >= 1 && secrets.length <= 2 && secrets.every(isHookSecret),
+  advise(
+    "must be one or two secrets with a space between them, each whsec_ and 24 to 64 bytes in Base64",
+    "make one: echo whsec_$(openssl rand -base64 32)",
+  ),
+);
 
 /** Returns a frozen, complete Config, or throws a ConfigError that names every invalid variable. */
 export function parseConfig(env: Environment) {
   const { settings: build, problems } = parseBuildSettings(env);
-  const text = (name: string) => env[name]?.trim() || null;
-  const read = <Schema extends z.ZodType>(schema: Schema, names: readonly string[]): z.output<Schema> => {
-    const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, text(name)])));
-    if (!result.success) problems.push(...result.error.issues.map(adviceOf));
+  function read<Schema extends z.ZodType>(name: string, schema: Schema): z.output<Schema> {
+    const result = schema.safeParse(env[name]?.trim() || null);
+    for (const issue of result.error?.issues ?? []) {
+      const remedy = "params" in issue ? (issue.params?.remedy as string | undefined) : undefined;
+      problems.push({ problem: `${name} ${issue.message}`, remedy });
+    }
     return result.data as z.output<Schema>;
-  };
-  const variables = read(VARIABLES, Object.keys(VARIABLES.shape));
-  const metrics = read(METRICS, ["METRICS_PORT", "PORT"]);
-  const hook = text("HOOK_URL") === null ? null : read(HOOK, ["HOOK_URL", "HOOK_SECRET"]);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze({
-    port: variables.PORT,
-    host: variables.HOST ?? "127.0.0.1",
+  }
+  const port = Number(read("PORT", checked(isPort, "is not a port number", "e.g. PORT=3000")) ?? DEFAULT_PORT);
+  const isFree = ({ metricsPort }: { metricsPort: number | null }) => metricsPort !== port || port === 0;
+  const otherPort = `choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`;
+  const config = {
+    port,
+    host: read("HOST", TEXT) ?? "127.0.0.1",
     /** Absolute. */
-    dataDir: resolve(variables.DATA_DIR ?? "./data"),
-    databaseUrl: variables.DATABASE_URL,
-    smtpUrl: variables.SMTP_URL,
+    dataDir: resolve(read("DATA_DIR", TEXT) ?? "./data"),
+    databaseUrl: read(
+      "DATABASE_URL",
+      checked(
+        hasProtocol("postgres:", "postgresql:"),
+        "is not a PostgreSQL address",
+        "e.g. postgres://user:password@host:5432/database",
+      ),
+    ),
+    smtpUrl: read(
+      "SMTP_URL",
+      checked(hasProtocol("smtp:", "smtps:"), "is not a mail server's address", "e.g. smtp://user:password@host:587"),
+    ),
     /** `null`: the site's contact email. */
-    mailTo: variables.MAIL_TO,
-    mailFrom: variables.MAIL_FROM,
+    mailTo: read("MAIL_TO", checked(isAddress, "is not an email address", "e.g. team@example.com")),
+    mailFrom: read("MAIL_FROM", checked(isAddress, "is not an email address", "e.g. website@example.com")),
     build,
-    allowedOrigins: variables.ALLOWED_ORIGINS,
-    trustProxy: variables.TRUST_PROXY,
+    allowedOrigins: read("ALLOWED_ORIGINS", ORIGINS),
+    trustProxy: read("TRUST_PROXY", PROXIES),
     /** Per client; empty when off. */
-    rateLimits: variables.RATE_LIMIT,
+    rateLimits: read("RATE_LIMIT", RATE_LIMITS),
     /** For all clients together. Further messages are quarantined. */
-    hourlyLimit: variables.HOURLY_LIMIT,
+    hourlyLimit: read("HOURLY_LIMIT", HOURLY_LIMIT),
     /** Quarantines messages that look like spam. */
-    spamFilter: variables.SPAM_FILTER,
+    spamFilter: read("SPAM_FILTER", onOrOff(true, "e.g. SPAM_FILTER=off")),
     /** Senders get an email after the delivery of their message. */
-    acknowledge: variables.ACKNOWLEDGE,
+    acknowledge: read("ACKNOWLEDGE", onOrOff(false, "e.g. ACKNOWLEDGE=on")),
     retention: build.retention,
-    logLevel: variables.LOG_LEVEL ?? "info",
-    metricsHost: metrics.host,
-    /** `null`: no metrics. */
-    metricsPort: metrics.port,
+    logLevel: read("LOG_LEVEL", z.enum(LOG_LEVELS, `is not one of ${LOG_LEVELS.join(", ")}`).nullable()) ?? "info",
+    ...read("METRICS_PORT", METRICS.refine(isFree, advise("is the port of the site (PORT)", otherPort))),
     /** Receives alerts; may contain credentials. */
-    alertUrl: variables.ALERT_URL,
-    /**
-     * Where each message is also posted, and the secrets that sign it (two during a replacement); `null` without hook.
-     */
-    hook,
-  });
-}
-
-function adviceOf(issue: z.core.$ZodIssue): Advice {
-  const remedy = "params" in issue ? (issue.params?.remedy as string | undefined) : undefined;
-  return { problem: `${issue.path.findLast((part) => typeof part === "string")} ${issue.message}`, remedy };
+    alertUrl: read(
+      "ALERT_URL",
+      checked(hasProtocol("http:", "https:"), "is not a web address", "e.g. https://hooks.example.com/services/…"),
+    ),
+    /** Where each message is also posted, and the secrets that sign it (two during a replacement). */
+    hook: env.HOOK_URL?.trim() ? { url: read("HOOK_URL", HOOK_URL), secrets: read("HOOK_SECRET", HOOK_SECRETS) } : null,
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
 }
 
 /** Ports that belong to the site even while nothing listens there, each with its use. */
@@ -218,6 +170,14 @@ function isLoopback(hostname: string): boolean {
 /** Port 0 lets the system choose. */
 function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+}
+
+/** A port alone means the loopback interface, which nothing outside a container can reach. */
+function parseMetricsAddress(text: string | null): { metricsHost: string; metricsPort: number | null } {
+  if (text === null) return { metricsHost: "127.0.0.1", metricsPort: null };
+  const [, address = "127.0.0.1", port = ""] = /^(?:(\[[\da-f:.]+\]|[\d.]+):)?(\d+)$/i.exec(text) ?? [];
+  const metricsHost = address.replaceAll(/[[\]]/g, "");
+  return { metricsHost, metricsPort: isPort(port) && isIP(metricsHost) !== 0 ? Number(port) : Number.NaN };
 }
 
 function parseRateLimits(text: string): Limit[] {

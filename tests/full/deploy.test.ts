@@ -62,8 +62,8 @@ test("deploy/ sets only variables that exist", async () => {
   const settings = await readFile("deploy/systemd/site.env", "utf8");
   const sources = ["server/config.ts", "contract/build-settings.ts", "contract/commands.ts"];
   const source = (await Promise.all(sources.map((file) => readFile(file, "utf8")))).join("");
-  // The keys of the settings, and the variables that the build reads.
-  const known = namesIn(source, /(?:env\.|[{ ])([A-Z_]{4,})(?=[:;,) ?}])/g);
+  // The names that the settings read, and the variables that the build reads.
+  const known = namesIn(source, /(?:env\.|")([A-Z_]{4,})(?=[";,) ?])/g);
   const environment = compose.slice(compose.indexOf("environment:"), compose.indexOf("ports:"));
   const set = [
     ...namesIn(settings, /^#?([A-Z_]+)=/gm),
