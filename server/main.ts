@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
-import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
 import { type Advice, adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { plural } from "../contract/plural.ts";
@@ -10,6 +9,7 @@ import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { type LogStream, openJournalLog, openLogStream, openTerminalLog } from "./log-stream.ts";
+import { DIST_DIR } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 import { startHookEvents } from "./outbox/hook-events.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
@@ -26,7 +26,6 @@ import { startHeartbeat } from "./watch/heartbeat.ts";
 import { openMetrics } from "./watch/metrics.ts";
 import { createWatch } from "./watch/troubles.ts";
 
-const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
 /** Time for the last log lines if the reader or the disk is slow. */
 const LOG_MS = 500;

@@ -1,9 +1,22 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export class BuildMissing extends OperatorError {
   override readonly name = "BuildMissing";
+}
+
+export const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
+
+/** The site's settings in the build; `null` without a build. */
+export function readSite(): BuildManifest["site"] | null {
+  try {
+    return readManifest(DIST_DIR).site;
+  } catch (error) {
+    if (error instanceof BuildMissing) return null;
+    throw error;
+  }
 }
 
 /** Throws BuildMissing. */

@@ -1,15 +1,14 @@
 import { access, readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Advice } from "../../contract/commands.ts";
 import { parseDurationMs } from "../../contract/duration.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
-import { describeInputs, estimateNotes, type Price } from "../../contract/footprint/words.ts";
+import { describeInputs, estimateNotes } from "../../contract/footprint/words.ts";
 import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { plural } from "../../contract/plural.ts";
 import { capitalised, visible, visibleLines } from "../../contract/visible-text.ts";
-import { BuildMissing, readManifest } from "../manifest.ts";
+import { readSite } from "../manifest.ts";
 import { cellText, exportMessages, type Fact } from "../operator/export.ts";
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
 import { rescue } from "../operator/rescue.ts";
@@ -30,7 +29,6 @@ import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
 type SpamFilterFacts = Awaited<ReturnType<typeof readOverview>>["spamFilter"];
 
-const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 const LIST_WIDTH = 120;
 /** More than a column can show; the table cuts the rest. */
 const LONGEST_EXCERPT = 400;
@@ -408,18 +406,8 @@ function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
 
 function estimateText(footprint: FootprintEstimate): string {
   const rows = describeInputs(footprint).map(({ label, value, kg }) => [`  ${label}`, value, formatMass(kg)]);
-  const notes = estimateNotes(footprint, readPrice()).map((note) => `  ${note}\n`);
+  const notes = estimateNotes(footprint, readSite()?.pricePerTonne ?? null).map((note) => `  ${note}\n`);
   return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}${notes.join("")}`;
-}
-
-/** The price in the build that the website serves; none without a build. */
-function readPrice(): Price | null {
-  try {
-    return readManifest(DIST_DIR).site.pricePerTonne;
-  } catch (error) {
-    if (error instanceof BuildMissing) return null;
-    throw error;
-  }
 }
 
 /** `acceptedAt` as `Accepted at`. */

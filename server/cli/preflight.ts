@@ -1,15 +1,14 @@
 import { Resolver } from "node:dns/promises";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { remedyText } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
+import { DIST_DIR } from "../manifest.ts";
 import { visibleJson } from "../operator/export.ts";
 import { addCommand, type Context, JSON_OPTION } from "./context.ts";
 import { table } from "./output.ts";
 import type { Finding } from "./preflight-checks.ts";
 
-const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 const DNS_LIMITS = { timeout: 2000, tries: 1 };
 
 export function addPreflight(root: Command, { readConfig, out, setExitCode, program }: Context): void {

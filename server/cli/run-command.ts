@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { TRPCError } from "@trpc/server";
 import { Command, CommanderError } from "commander";
@@ -7,7 +6,7 @@ import { z } from "zod";
 import { adviceLine, programName } from "../../contract/commands.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import { type Config, parseConfig } from "../config.ts";
-import { BuildMissing, readManifest } from "../manifest.ts";
+import { readSite } from "../manifest.ts";
 import { visibleJson } from "../operator/export.ts";
 import { createCaller, type Desk } from "../operator/router.ts";
 import { readSavedReplies } from "../operator/saved-replies.ts";
@@ -25,7 +24,6 @@ import { addPrivacyCommands } from "./privacy.ts";
 /** The number of PostgreSQL connections: low, so that commands and inboxes leave enough for the servers. */
 const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
-const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 
 /** Runs one command line and resolves to its exit code. Rejects only with a defect of this program. */
 export async function runCommand(args: readonly string[], { env, account, ...terminal }: Shell): Promise<number> {
@@ -123,21 +121,11 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     dataDir,
     channels: channelsOf(config),
     mailTo: config.mailTo,
-    answerWithin: readAnswerWithin(),
+    answerWithin: readSite()?.answerWithin,
     savedReplies: readSavedReplies(config.build.siteDir).replies,
     steps: new Map(),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };
-}
-
-/** `null` without a build: commands work without one. */
-function readAnswerWithin(): string | null {
-  try {
-    return readManifest(DIST_DIR).site.answerWithin;
-  } catch (error) {
-    if (error instanceof BuildMissing) return null;
-    throw error;
-  }
 }
 
 /** A mistyped folder, or another user's folder, must not look like a folder without messages. */
