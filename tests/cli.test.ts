@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +34,7 @@ test("shows its help without opening the database", async () => {
   const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
   expect(general).toMatchObject({ code: 0, err: "" });
   const managing = ["list", "show", "answered", "note", "reply", "retry", "release", "resend", "delete", "export"];
-  for (const name of [...managing, "stats", "backup", "restore", "privacy", "inbox", "preflight", "completion"]) {
+  for (const name of [...managing, "stats", "backup", "restore", "privacy", "inbox", "preflight"]) {
     expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
     const usage = expect.stringContaining(`Usage: npm run messages -- ${name}`);
     expect(await runCli({ DATA_DIR: dataDir }, name, "--help")).toEqual(done(usage));
@@ -67,20 +66,6 @@ test("says that this user may not read the messages, not that there are none", a
   });
   const err = `This user may not read ${dataDir}; run the command as the server's user, e.g. with sudo\n`;
   expect(await runCli({ DATA_DIR: dataDir }, "list")).toEqual({ code: 1, out: "", err });
-});
-
-test("completes commands and options in bash", async () => {
-  const { out } = await runCli({ MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "completion");
-  const complete = (...words: string[]) => {
-    const typed = `COMP_WORDS=(messages ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}`;
-    const script = `${out}${typed}; _messages; echo "\${COMPREPLY[@]}"; declare -f messages`;
-    return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.split("\n");
-  };
-  expect(complete("re")[0]).toBe("reply retry release resend rescue restore");
-  expect(complete("privacy", "e")[0]).toBe("export erase");
-  expect(complete("privacy", "erase", "--")[0]).toBe("--yes --json --help");
-  expect(complete("retry", "BC-0000-00", "--f")[0]).toBe("--failed");
-  expect(complete("").join(" ")).toContain('sudo brighter-carbon messages "$@"');
 });
 
 describe("on SQLite", () => {

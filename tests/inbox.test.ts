@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -358,28 +357,6 @@ describe("the command", () => {
     expect(await statusOf(CALL, { authorization })).toBe(200);
     void clock.advance(1);
     await expect.poll(() => isOver).toBe(true);
-  });
-
-  test("opens the browser without the token in a program's arguments", async () => {
-    const bin = await makeScratchFolder();
-    const opened = join(bin, "opened");
-    for (const name of ["xdg-open", "open"]) {
-      await writeFile(join(bin, name), `#!/bin/sh\necho "$@" > "$0.part"\nmv "$0.part" "\${0%/*}/opened"\n`, {
-        mode: 0o755,
-      });
-    }
-    vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const port = String(await findFreePort());
-    const inbox = await openInboxCommand({ DATA_DIR: await makeDataDir() }, "--open", "--port", port);
-    onTestFinished(async () => void (await inbox.stop()));
-    await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true);
-    const argument = (await readFile(opened, "utf8")).trim();
-    expect(argument).toMatch(/^file:\/\/\/.+\.html$/);
-    expect(argument).not.toContain(inbox.token);
-    expect(await readFile(new URL(argument), "utf8")).toContain(inbox.url);
-    expect(await inbox.stop()).toBe(0);
-    expect(existsSync(new URL(argument))).toBe(false);
   });
 
   test("is not part of the public server", async () => {

@@ -1,8 +1,4 @@
-import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { platform, tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { sitePortsOf } from "../config.ts";
 import { readSavedReplies } from "../operator/saved-replies.ts";
@@ -14,14 +10,13 @@ export function addInbox(root: Command, context: Context): void {
   const { out, openDesk, readConfig, reportDefect, untilStopped } = context;
   const options = [
     ["--port <N>", "use this port (default: 4620, or the next one that is free)", Number],
-    ["--open", "also open it in the browser"],
     NAME_OPTION,
   ] as const;
   const notes = `Prints an address that gives access until the command ends: treat it like a password. Press Ctrl-C to
 stop the inbox; it stops by itself after eight hours without use. To use it from another machine, forward the port with
 ssh: see docs/operations.md.`;
   addCommand(root, "inbox", "open the messages in a browser, on this machine only", options, notes).action(
-    async ({ port, open, name }: { port?: number; open?: true; name?: string }, command: Command) => {
+    async ({ port, name }: { port?: number; name?: string }, command: Command) => {
       if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
         command.error("--port is not a whole number from 1 to 65535");
       }
@@ -38,34 +33,15 @@ ssh: see docs/operations.md.`;
       });
       for (const problem of readSavedReplies(readConfig().build.siteDir).problems)
         out(`Saved reply left out: ${problem}\n`);
-      let removeLink = async () => {};
       try {
         const isMoved = port === undefined && running.port !== DEFAULT_PORT;
         if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${running.port}.\n`);
         out(`Inbox: ${running.url}\n`);
-        if (open) removeLink = await openInBrowser(running.url);
         const reason = await Promise.race([stopped, running.idle.then(() => "idle")]);
         if (reason === "idle") out("The inbox has ended after eight hours without use.\n");
       } finally {
-        await removeLink();
         await running.close();
       }
     },
   );
-}
-
-/**
- * Opens a private file that redirects to the URL, because every user of the machine can read a program's arguments.
- * Resolves to a function that removes the file. Does nothing without a browser: the address has been printed.
- */
-async function openInBrowser(url: string): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "inbox-"));
-  const file = join(folder, "open.html");
-  const page = `<!doctype html><meta charset="utf-8"><title>Inbox</title><meta http-equiv="refresh" content="0; url=${url}">`;
-  await writeFile(file, page, { mode: 0o600 });
-  const program = platform() === "darwin" ? "open" : "xdg-open";
-  const child = spawn(program, [pathToFileURL(file).href], { stdio: "ignore", detached: true });
-  child.on("error", () => {});
-  child.unref();
-  return () => rm(folder, { recursive: true, force: true });
 }

@@ -14,7 +14,6 @@ import { OperatorError } from "../operator-error.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
 import { channelsOf } from "../store/store.ts";
-import { addCompletion } from "./completion.ts";
 import type { Context, Shell } from "./context.ts";
 import { addInbox } from "./inbox.ts";
 import { addMessageCommands } from "./messages.ts";
@@ -85,7 +84,6 @@ function createProgram(context: Context): Command {
   addPrivacyCommands(root, context);
   addInbox(root, context);
   addPreflight(root, context);
-  addCompletion(root, context);
   return root;
 }
 
