@@ -9,7 +9,7 @@ import type { Mailer } from "../server/mail/mailer.ts";
 import { erasePerson } from "../server/operator/person.ts";
 import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
 import { mailSender } from "../server/outbox/mail.ts";
-import { replySender } from "../server/outbox/reply.ts";
+import { copySender, replySender } from "../server/outbox/reply.ts";
 import { CHANNELS } from "../server/store/store.ts";
 import { createWatch } from "../server/watch/troubles.ts";
 import { postMessage } from "./support/load.ts";
@@ -25,17 +25,19 @@ import { untilEnd } from "./support/until-end.ts";
 
 const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Dear Ada,\n\n12 tonnes." };
 
+const SIGNED = { ...IDENTITY, mailSignature: "The team\nof Brighter" };
+
+type OpenMailer = (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer;
+
 /** An office that has mailed one message. `reply` answers it. */
-async function openReplyOffice(
-  openMailer: (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer,
-  isAcknowledged = false,
-) {
+async function openReplyOffice(openMailer: OpenMailer, isAcknowledged = false, openCopyMailer = openMailer) {
   const office = await openPostOffice();
   const mailer = openMailer(office);
   const texts = { text: site.acknowledgement, replyTo: IDENTITY.mailTo, queue: office.store.queue };
   const outbox = office.startSenders([
     mailSender({ mailer, identity: IDENTITY }),
-    replySender({ mailer, identity: { ...IDENTITY, mailSignature: "The team\nof Brighter" } }),
+    replySender({ mailer, identity: SIGNED }),
+    copySender({ mailer: openCopyMailer(office), identity: SIGNED }),
     ...(isAcknowledged ? [acknowledgementSender({ mailer, identity: IDENTITY, ...texts })] : []),
   ]);
   const reference = await office.accept({ message: "How many?\n> all" });
@@ -54,10 +56,10 @@ test("acknowledgement and replies are one thread for the visitor, and mail and r
   const { reference, reply: sendReply, log, clock, message } = office;
   await log.seen("delivered", 2);
   await sendReply();
-  await log.seen("delivered", 3);
+  await log.seen("delivered", 4);
   expect((await message(reference)).answeredAt).toEqual(clock.now());
   await sendReply({ ...REPLY, key: "2b6f1d0e-0000-4000-8000-000000000002", text: "One more thing." });
-  await log.seen("delivered", 4);
+  await log.seen("delivered", 6);
   const received = server.mails.map(({ raw, recipients: [to = ""] }) => ({ to, ...parseMail(raw) }));
   const inboxOf = (address: string) => received.filter(({ to }) => to === address);
   const [acknowledgement, first, second] = inboxOf("ada@example.org");
@@ -107,6 +109,31 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
   ]);
 });
 
+test("a refused team copy is retried, in the history and a trouble, and repeats no reply", async () => {
+  const [server, teamServer] = [await untilEnd(startMailServer()), await untilEnd(startMailServer())];
+  const office = await openReplyOffice(
+    ({ smtpMailer }) => smtpMailer(server),
+    false,
+    ({ smtpMailer }) => smtpMailer(teamServer),
+  );
+  const { reference, reply, store, log, clock, events, dataDir } = office;
+  teamServer.behave({ kind: "drop-after-data", times: 1 });
+  await reply();
+  await clock.advanceTo((await log.seen("deferred")).dueAt ?? clock.now());
+  await log.seen("delivered", 3);
+  teamServer.behave({ kind: "refuse", at: "recipient", code: 550 });
+  await reply({ ...REPLY, key: "2b6f1d0e-0000-4000-8000-000000000002" });
+  expect(await log.seen("failed")).toMatchObject({ channel: "copy" });
+  const replied = ["null replied", "reply delivered"];
+  const first = [...replied, "copy deferred", "copy delivered"];
+  expect(await events(reference)).toEqual(["mail delivered", ...first, ...replied, "copy failed"]);
+  const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy: "server" });
+  const { troubles } = await watch.find(clock.now());
+  expect(troubles).toMatchObject([{ channel: "copy", problem: "1 reply could not be copied to MAIL_TO" }]);
+  // The mail to the team and two replies; the copy whose receipt was not confirmed is repeated.
+  expect([server.mails.length, teamServer.mails.length]).toEqual([3, 2]);
+});
+
 test("a mail server that never answers after the text gets three copies of a reply, and then no more", async () => {
   const server = await untilEnd(startMailServer());
   const { reference, reply, log, clock, delivery } = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
@@ -127,12 +154,12 @@ test("without a mail server, a reply is a file, which is erased with its message
   const office = await openReplyOffice((office) => createEmlMailer(office.dataDir));
   const { reference, reply, store, log, dataDir } = office;
   await reply();
-  await log.seen("delivered", 2);
+  await log.seen("delivered", 3);
   const files = () => readdirSync(join(dataDir, "outbox")).toSorted();
-  expect(files()).toEqual([`${reference}.eml`, `${reference}.reply-8b6f1d0e.eml`]);
-  expect(parseMail(readFileSync(join(dataDir, "outbox", files()[1] ?? ""))).header("Subject")).toBe("Re: Grüße");
+  expect(files()).toEqual([`${reference}.copy-8b6f1d0e.eml`, `${reference}.eml`, `${reference}.reply-8b6f1d0e.eml`]);
+  expect(parseMail(readFileSync(join(dataDir, "outbox", files()[2] ?? ""))).header("Subject")).toBe("Re: Grüße");
   const erased = await erasePerson({ email: "ada@example.org" }, { store, dataDir });
-  expect(erased).toMatchObject({ messages: 1, files: 2 });
+  expect(erased).toMatchObject({ messages: 1, files: 3 });
   expect(files()).toEqual([]);
 });
 

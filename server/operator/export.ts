@@ -34,6 +34,8 @@ const COLUMNS = [
   "repliedAt",
   "replies",
   "taught",
+  "copy",
+  "copiedAt",
 ] as const;
 
 function rowOf({ footprint, notes = [], replies = [], ...facts }: MessageJson): string[] {

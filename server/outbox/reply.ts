@@ -1,33 +1,51 @@
-import { composeReply, type MailIdentity } from "../mail/compose.ts";
+import { type ComposedMail, composeReply, type MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Reply } from "../store/actions.ts";
-import type { Claim } from "../store/queue.ts";
+import { type Claim, PAYLOAD_END } from "../store/queue.ts";
 import { sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
-/**
- * Sends an operator's reply to the sender of a message, then a blind copy to the team. Every attempt has the same
- * Message-ID.
- */
-export function replySender({ mailer, identity }: { mailer: Mailer; identity: MailIdentity }): Sender {
-  const compose = ({ message, payload }: Claim, now: Date) => {
-    const reply: Reply = JSON.parse(payload ?? "null");
-    return composeReply(message, identity, reply, now);
-  };
-  const sending = sendingBy(mailer, compose);
+interface ReplyOptions {
+  mailer: Mailer;
+  identity: MailIdentity;
+}
+
+/** Sends an operator's reply to the sender of a message. Every attempt has the same Message-ID. */
+export function replySender({ mailer, identity }: ReplyOptions): Sender {
   return {
     channel: "reply",
     concurrency: 2,
     // A server that repeatedly crashes between sending and saving must not repeatedly write to a visitor.
     maxInterruptions: 3,
+    ...sendingBy(mailer, ({ message, payload }, now) => composeReply(message, identity, replyOf(payload), now)),
+  };
+}
+
+/** Sends a copy of each reply to the team. A delivery of its own, so that no problem with it repeats the reply. */
+export function copySender({ mailer, identity }: ReplyOptions): Sender {
+  const compose = ({ message, payload }: Claim, now: Date): ComposedMail => {
+    const mail = composeReply(message, identity, replyOf(payload), now);
+    return {
+      ...mail,
+      part: mail.part?.replace("reply", "copy") ?? "",
+      envelope: { ...mail.envelope, to: [identity.mailTo] },
+    };
+  };
+  const sending = sendingBy(mailer, compose);
+  return {
+    channel: "copy",
+    concurrency: 2,
     ...sending,
     async send(claim, now) {
-      const failure = await sending.send(claim, now);
-      if (failure !== null) return failure;
-      // Separate from the reply: a refused copy must not send the reply again, nor a refused reply another copy.
-      const mail = compose(claim, now);
-      await mailer.send({ ...mail, envelope: { ...mail.envelope, to: [identity.mailTo] } }).catch(() => {});
+      for (const payload of claim.payload?.split(PAYLOAD_END) ?? []) {
+        const failure = await sending.send({ ...claim, payload }, now);
+        if (failure !== null) return failure;
+      }
       return null;
     },
   };
+}
+
+function replyOf(payload: string | null): Reply {
+  return JSON.parse(payload ?? "null");
 }

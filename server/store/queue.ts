@@ -18,7 +18,7 @@ export interface Claim {
   interruptions: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
-  /** Content that is not part of the message: a Reply as JSON. */
+  /** Content that is not part of the message: a Reply as JSON. A copy may have several, one per line. */
   payload: string | null;
   token: string;
 }
@@ -67,6 +67,8 @@ const INTERRUPTED = "the server stopped before it saved how the attempt ended, s
 /** A longer time without a call of `endUnused` means that no server ran. */
 const UNUSED_GAP_MS = 3 * HOUR_MS;
 const TURNED_OFF = "this channel has been turned off for a day";
+/** Separates payloads. JSON never contains it. */
+export const PAYLOAD_END = "\n";
 /** Ends the token of a claim if the attempt before it has no known outcome. */
 const AGAIN = ".again";
 
@@ -219,11 +221,12 @@ function admit(
 /**
  * Records how an attempt ended. Returns false and changes nothing if the lease went to another node or the message is
  * gone. Records a success even without the lease, because a sent delivery must not be sent again, unless an operator
- * has queued it again since. In the same transaction, queues the delivery of the channel `next`, once per message.
+ * has queued it again since. In the same transaction, queues the delivery of the channel `next`: once per message, or
+ * again for each payload, together with payloads that were not delivered.
  */
 function settle(
   core: Core,
-  { channel, message, token, queuedAt }: Claim,
+  { channel, message, token, queuedAt, payload }: Claim,
   outcome: Outcome,
   now: Date,
   next: Channel | null = null,
@@ -255,9 +258,13 @@ function settle(
     }
     if (kind === "delivered" && next !== null) {
       await query(
-        `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at) VALUES ($1, $2, 'queued', $3, $3)
-         ON CONFLICT DO NOTHING`,
-        [message.id, next, now],
+        `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
+         VALUES ($1, $2, 'queued', $3, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
+           changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
+           lease_token = NULL, leased_until = NULL, payload = CASE deliveries.state WHEN 'delivered' THEN ''
+             ELSE deliveries.payload || CAST($5 AS TEXT) END || excluded.payload
+         WHERE excluded.payload IS NOT NULL`,
+        [message.id, next, now, payload, PAYLOAD_END],
       );
     }
     return true;

@@ -320,22 +320,30 @@ export function changesSuite(test: ContractTest): void {
     const claim = await claimOne(node, later(3), "reply");
     expect(claim).toMatchObject({ queuedAt: later(1), payload: JSON.stringify(REPLY), message: { reference } });
     expect(await get(node, reference)).toMatchObject({ answeredAt: null, deliveries: { reply: { state: "queued" } } });
-    expect(await node.queue.settle(claim, { kind: "delivered" }, later(4))).toBe(true);
+    expect(await node.queue.settle(claim, { kind: "delivered" }, later(4), "copy")).toBe(true);
     expect(await get(node, reference)).toMatchObject({
       answeredAt: later(4),
-      deliveries: { reply: { state: "delivered", attempts: 1 } },
+      deliveries: { reply: { state: "delivered", attempts: 1 }, copy: { state: "queued" } },
     });
+    // The copy of the second reply includes it.
+    await node.queue.settle(await claimOne(node, later(4), "copy"), { kind: "failed", error: "550" }, later(4));
     expect(await node.messages.reply(reference, REPLY, later(5))).toBe(true);
     expect(await node.queue.claim("reply", 9, MINUTE_MS, later(6))).toEqual([]);
     expect(await node.messages.reply(reference, SECOND, later(7))).toBe(true);
-    expect(await claimOne(node, later(8), "reply")).toMatchObject({ attempts: 1, interruptions: 0 });
+    const second = await claimOne(node, later(8), "reply");
+    expect(second).toMatchObject({ attempts: 1, interruptions: 0 });
+    await node.queue.settle(second, { kind: "delivered" }, later(9), "copy");
+    const copy = await claimOne(node, later(9), "copy");
+    expect(copy).toMatchObject({ attempts: 1, payload: [JSON.stringify(REPLY), second.payload].join("\n") });
 
     const replied = { kind: "replied", at: later(1), author: "anna", channel: null };
     expect(await node.messages.history(reference)).toMatchObject([
       { kind: "delivered", channel: "mail" },
       { ...replied, detail: "Re: wind\n\nDear Ada,\nyes." },
       { kind: "delivered", channel: "reply", at: later(4) },
+      { kind: "failed", channel: "copy" },
       { ...replied, at: later(7), detail: "Re: wind\n\nOne more thing" },
+      { kind: "delivered", channel: "reply", at: later(9) },
     ]);
     expect((await node.messages.notes([reference])).get(reference)).toMatchObject([
       { kind: "replied", author: "anna", text: "Re: wind\n\nDear Ada,\nyes." },
