@@ -31,13 +31,24 @@ export interface ComposedMail extends SendMailOptions {
   part?: string;
 }
 
-/**
- * A message as an email to the team. Every composition is the same except for the MIME boundary. `mailTo` is the only
- * recipient, because the envelope is not derived from any header.
- */
+/** A message as an email to the team. Every composition is the same except for the MIME boundary. */
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
   const country = countryName(message.country);
-  const subject = `[${message.reference}] Message from ${message.name}${country && `, ${country}`}`;
+  return {
+    ...toTeam(message, identity, teamSubject(message)),
+    messageId: messageId(message, identity.mailFrom),
+    date: message.acceptedAt,
+    text: textBody(message, identity, country),
+    html: htmlBody(message, identity, country),
+  };
+}
+
+function teamSubject({ reference, name, country }: StoredMessage): string {
+  return `[${reference}] Message from ${name}${country && `, ${countryName(country)}`}`;
+}
+
+/** `mailTo` is the only recipient, because the envelope is not derived from any header. */
+function toTeam(message: StoredMessage, identity: MailIdentity, subject: string) {
   const from = { name: identity.brand, address: identity.mailFrom };
   // Some mail servers refuse a mail with such an address in its header, and the team must get every message.
   const replyTo = needsSmtpUtf8(message.email) ? null : { name: message.name, address: message.email };
@@ -54,10 +65,6 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
     to: { name: "", address: identity.mailTo },
     replyTo: literal.replyTo || replyTo === null ? "" : withoutEncodedWord(replyTo),
     subject: literal.subject ? "" : subject,
-    messageId: messageId(message, identity.mailFrom),
-    date: message.acceptedAt,
-    text: textBody(message, identity, country),
-    html: htmlBody(message, identity, country),
     // Quoted-printable keeps every line end, dot and trailing space as typed, and needs no 8-bit mail server.
     encoding: "quoted-printable",
     headers: {
@@ -68,7 +75,7 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
       [`${LITERAL}Subject`]: literal.subject,
     },
     normalizeHeaderKey: (key) => key.replace(LITERAL, ""),
-  };
+  } satisfies ComposedMail;
 }
 
 /** The text of every acknowledgement, and the address for answers to it. */
@@ -109,16 +116,16 @@ export function composeAcknowledgement(
 }
 
 /**
- * An operator's reply, with the sender's message quoted below. The sender's answer goes to the team, which gets a
- * blind copy (outbox/reply.ts). It is a reply to the last mail that the sender has, and refers to all earlier ones: the message's mail, which
- * only the team has, the acknowledgement and the replies. So both see one thread.
+ * An operator's reply, with the sender's message quoted below. The sender's answer goes to the team. It is a reply to
+ * the last mail that the sender has: the acknowledgement or an earlier reply. It also refers to the message's mail,
+ * which only the team has, so that the answer belongs to the team's thread.
  */
 export function composeReply(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
-  const { brand, mailFrom, mailTo, mailSignature } = identity;
-  const partOf = (key: string) => `reply-${key.slice(0, 8)}`;
-  const part = partOf(reply.key);
+  const { brand, mailFrom, mailTo } = identity;
+  const part = `reply-${partOf(reply.key)}`;
   const isAcknowledged = message.deliveries.acknowledgement?.state === "delivered";
-  const received = [...(isAcknowledged ? [".ack"] : []), ...(reply.earlier ?? []).map((key) => `.${partOf(key)}`)];
+  const earlier = (reply.earlier ?? []).map((key) => `.reply-${partOf(key)}`);
+  const received = [...(isAcknowledged ? [".ack"] : []), ...earlier];
   const [original = "", ...mails] = ["", ...received].map((suffix) => messageId(message, mailFrom, suffix));
   const inReplyTo = mails.at(-1);
   return {
@@ -133,9 +140,36 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
     ...(inReplyTo && { inReplyTo }),
     references: [original, ...mails],
     date: now,
-    text: [reply.text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n"),
+    text: replyBody(message, identity, reply),
     encoding: "quoted-printable",
   };
+}
+
+/**
+ * The team's copy of a reply. It has the subject of the message's mail and refers to it and to earlier copies, because
+ * some mail programs show only mails with the same subject as one thread. An answer to it goes to the sender.
+ */
+export function composeCopy(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
+  const part = `copy-${partOf(reply.key)}`;
+  const earlier = (reply.earlier ?? []).map((key) => `.copy-${partOf(key)}`);
+  const references = ["", ...earlier].map((suffix) => messageId(message, identity.mailFrom, suffix));
+  return {
+    ...toTeam(message, identity, `Re: ${teamSubject(message)}`),
+    part,
+    messageId: messageId(message, identity.mailFrom, `.${part}`),
+    inReplyTo: references.at(-1) ?? "",
+    references,
+    date: now,
+    text: replyBody(message, identity, reply),
+  };
+}
+
+function partOf(key: string): string {
+  return key.slice(0, 8);
+}
+
+function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, { text }: Reply): string {
+  return [text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n");
 }
 
 /** Nodemailer does not encode unknown headers. The prefix makes a header unknown and is removed afterwards. */

@@ -1,7 +1,7 @@
-import { type ComposedMail, composeReply, type MailIdentity } from "../mail/compose.ts";
+import { composeCopy, composeReply, type MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Reply } from "../store/actions.ts";
-import { type Claim, PAYLOAD_END } from "../store/queue.ts";
+import { PAYLOAD_END } from "../store/queue.ts";
 import { sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
@@ -23,15 +23,9 @@ export function replySender({ mailer, identity }: ReplyOptions): Sender {
 
 /** Sends a copy of each reply to the team. A delivery of its own, so that no problem with it repeats the reply. */
 export function copySender({ mailer, identity }: ReplyOptions): Sender {
-  const compose = ({ message, payload }: Claim, now: Date): ComposedMail => {
-    const mail = composeReply(message, identity, replyOf(payload), now);
-    return {
-      ...mail,
-      part: mail.part?.replace("reply", "copy") ?? "",
-      envelope: { ...mail.envelope, to: [identity.mailTo] },
-    };
-  };
-  const sending = sendingBy(mailer, compose);
+  const sending = sendingBy(mailer, ({ message, payload }, now) =>
+    composeCopy(message, identity, replyOf(payload), now),
+  );
   return {
     channel: "copy",
     concurrency: 2,
