@@ -85,6 +85,7 @@ export const CHANNEL_RULES = {
     // If no mail can be sent at all, the other channels report it sooner.
     trouble: { noun: "reply", verb: "copied to MAIL_TO", severity: "warning", pausedMs: HOUR_MS },
     deliveredAtName: "copiedAt",
+    listColumn: null,
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;
 
