@@ -79,7 +79,7 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
     test("is upgraded without changing a message", async () => {
       const { open, read } = await load(kind, release);
       const tables = ["messages", "deliveries", "events", "keys", "hits"];
-      const readAll = () => Promise.all(tables.map((table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`)));
+      const readAll = () => Array.fromAsync(tables, (table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`));
       const before = (await readAll()) as Record<string, unknown>[][];
       const store = await open({ migrations });
       // The second version moved drafts to their own table and renamed a column, the third dated former addresses.
