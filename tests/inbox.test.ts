@@ -1,17 +1,16 @@
 import { once } from "node:events";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { type Action, CHANNELS } from "../server/store/store.ts";
-import { HOUR_MS, store as send, trapped } from "./store-contract/samples.ts";
-import { openApp } from "./support/app.ts";
+import { HOUR_MS } from "../server/time.ts";
+import { store as send, trapped } from "./store-contract/samples.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
@@ -357,24 +356,6 @@ describe("the command", () => {
     expect(await statusOf(CALL, { authorization })).toBe(200);
     void clock.advance(1);
     await expect.poll(() => isOver).toBe(true);
-  });
-
-  test("is not part of the public server", async () => {
-    const { app, close } = await openApp();
-    onTestFinished(close);
-    // Only scripts and styles, because the font is the same as the site's.
-    const names = (await readdir("dist-inbox/assets")).filter((name) => /\.(js|css)$/.test(name));
-    expect(names.length).toBeGreaterThan(1);
-    for (const path of [CALL, "/dist-inbox/index.html", ...names.map((name) => `/assets/${name}`)]) {
-      const { statusCode, body } = await app.inject(path);
-      expect(body).not.toContain('id="inbox"');
-      if (path.startsWith("/assets/")) expect([path, statusCode]).toEqual([path, 404]);
-    }
-    // The server serves only the files in its manifest, not everything in dist/.
-    const { files } = JSON.parse(await readFile(manifestFile("dist"), "utf8")) as BuildManifest;
-    expect(
-      files.filter(({ file, url }) => /inbox/i.test(file + url) || names.some((name) => file.endsWith(name))),
-    ).toEqual([]);
   });
 });
 

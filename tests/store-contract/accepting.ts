@@ -64,9 +64,7 @@ export function acceptingSuite(test: ContractTest): void {
     }
   });
 
-  test("treats the same text with other inputs as another message, but the order of inputs does not matter", async ({
-    node,
-  }) => {
+  test("treats other inputs as another message, but not another order of inputs", async ({ node }) => {
     const message = messageWith();
     const estimate = (inputs: Record<string, unknown> | null, rest = {}) =>
       send(node, { message, footprint: inputs && estimateOf(inputs), ...rest });
@@ -88,9 +86,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(new Set((await other.messages.list({})).map((message) => message.reference))).toEqual(new Set(accepted));
   });
 
-  test("answers a repeated key with the first reference, from any network, in any state of the message", async ({
-    node,
-  }) => {
+  test("answers a repeated key with the first reference, in any network and state", async ({ node }) => {
     const again = { message: messageWith(), idempotencyKey: "k1", isTrapped: true, now: later(3 * DAY_MS) };
     const reference = referenceOf(await send(node, { ...again, networks: client("wifi"), now: NOON }));
     expect(await send(node, { ...again, networks: client("mobile") })).toEqual({ kind: "repeated", reference });
@@ -117,9 +113,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await send(node, { ...keyed, now: later(HOUR_MS) })).toEqual(repeated);
   });
 
-  test("treats the same text within ten minutes as one message, but not later, and not if a field differs", async ({
-    node,
-  }) => {
+  test("treats the same text as one message for ten minutes, unless a field differs", async ({ node }) => {
     const message = messageWith({ name: "ab", phone: "c" });
     const reference = referenceOf(await send(node, { message }));
     expect(await send(node, { message, now: later(10 * MINUTE_MS - 1) })).toEqual({ kind: "repeated", reference });
@@ -160,10 +154,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await send(node, { ...eve, message: secret })).toMatchObject({ kind: "limited" });
   });
 
-  test("quarantines messages above the limit of a wide network, which is higher than a client's limit", async ({
-    node,
-    place,
-  }) => {
+  test("quarantines messages above the higher limit of a wide network", async ({ node, place }) => {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 2, windowMs: 10 * MINUTE_MS }] };
     const sendFrom = (name: string, wide: string) =>
       send(node, { networks: [...client(name), { hash: wide, allowance: 3 }], rules });
@@ -185,10 +176,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(answers.filter(({ kind }) => kind === "limited")).toHaveLength(35);
   });
 
-  test("quarantines trapped messages, and messages above the hourly limit of all nodes together", async ({
-    node,
-    other,
-  }) => {
+  test("quarantines trapped messages, and those above the hourly limit of all nodes", async ({ node, other }) => {
     const rules = { ...NO_LIMITS, hourlyLimit: 3 };
     const reasons = async (count: number, atMs: number, isTrapped = false) => {
       const answers = await acrossNodes([node, other], count, (one) =>

@@ -244,10 +244,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.messages.saveDraft("BC-NONE-00", SECOND, NOON)).toBe(false);
   });
 
-  test("undoes marks of messages in any state, with what they taught, unless they were marked again", async ({
-    node,
-    other,
-  }) => {
+  test("undoes marks in any state, with what they taught, unless marked again", async ({ node, other }) => {
     const held = await store(node, trapped());
     const [failed, delivered, queued] = [await store(node), await store(node), await store(node)];
     await finish(node, "failed");
@@ -392,10 +389,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.people.erase(email, await versions())).toHaveLength(2);
   });
 
-  test("erases all messages of one address, with everything that belongs to them, and no others", async ({
-    node,
-    place,
-  }) => {
+  test("erases all messages of one address with all that belongs to them, and no others", async ({ node, place }) => {
     const send = (email: string) =>
       store(node, submissionOf(messageWith({ email }), { idempotencyKey: email }), NOON, ["mail", "hook"]);
     const references = [await send("Ada@Example.com"), await store(node, trapped("ada@example.com"))];
@@ -441,10 +435,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.queue.claimHookEvents(9, new Date(8.64e15))).toEqual([]);
   });
 
-  test("removes the traces of an erasure, even of an interrupted one, and does nothing without an erasure", async ({
-    node,
-    place,
-  }) => {
+  test("removes the traces of an erasure, even of an interrupted one", async ({ node, place }) => {
     const mark = () => place.sql("SELECT name FROM meta WHERE name = 'unfinished_erasure'");
     await store(node);
     expect(await node.people.erase("nobody@example.com")).toEqual([]);

@@ -91,10 +91,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(new Set(taken.flat()).size).toBe(120);
   });
 
-  test("gives an expired lease to another worker; then the first worker can only report a success", async ({
-    node,
-    other,
-  }) => {
+  test("gives an expired lease to another worker; the first can only report a success", async ({ node, other }) => {
     const reference = await store(node);
     const stale = await claimOne(node);
     expect(await other.queue.claim("mail", 1, MINUTE_MS, later(MINUTE_MS - 1))).toEqual([]);
@@ -109,9 +106,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.messages.find(reference)).toMatchObject({ state: "delivered" });
   });
 
-  test("records a late success even after another worker's failure, but not after it was queued again", async ({
-    node,
-  }) => {
+  test("records a late success even after another worker's failure, unless queued again", async ({ node }) => {
     const reference = await store(node);
     const references = [reference];
     const [stale, fresh] = [await claimOne(node), await claimOne(node, later(MINUTE_MS))];
@@ -149,9 +144,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await claimOne(node, later(HOUR_MS))).toMatchObject({ attempts: 1, interruptions: 0 });
   });
 
-  test("ignores leases and due times in the far future, which date from before the clock was set back", async ({
-    node,
-  }) => {
+  test("ignores leases and due times in the far future, after the clock was set back", async ({ node }) => {
     await store(node, submissionOf(), later(DAY_MS));
     const mine = await claimOne(node, later(DAY_MS));
     const taken = await claimOne(node);
@@ -223,11 +216,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.queue.dueInMs("mail", NOON)).toBeNull();
   });
 
-  test("makes waiting deliveries of one channel due within a minute, once for all nodes", async ({
-    node,
-    other,
-    place,
-  }) => {
+  test("makes a channel's waiting deliveries due in a minute, once for all nodes", async ({ node, other, place }) => {
     for (let count = 0; count < 4; count += 1) await store(node, submissionOf(), NOON, ["mail", "hook"]);
     const list = async () => (await node.messages.list({})).toReversed();
     const [soon = 0, waiting = 0, next = 0, old = 0] = (await list()).map(({ id }) => id);
@@ -264,9 +253,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.messages.history(reference)).toMatchObject([{ kind: "retried", channel: "hook" }]);
   });
 
-  test("counts waiting, failed and quarantined deliveries, with their times and the number of unopened ones", async ({
-    node,
-  }) => {
+  test("counts waiting, failed and quarantined deliveries, with their times", async ({ node }) => {
     const rows = async (state: string) => (await node.queue.countDeliveries()).filter((row) => row.state === state);
     for (const hours of [1, 2, 3]) {
       await store(node, submissionOf(messageWith({ email: hours === 3 ? "eve@example.com" : "ada@example.com" })));
@@ -316,10 +303,7 @@ export function deliveriesSuite(test: ContractTest): void {
     }
   });
 
-  test("admits exactly as many deliveries as the limits allow, for any number of simultaneous calls", async ({
-    node,
-    other,
-  }) => {
+  test("admits exactly as many deliveries as the limits allow, however many calls at once", async ({ node, other }) => {
     await Promise.all(Array.from({ length: 60 }, () => store(node)));
     const claims = await node.queue.claim("mail", 60, MINUTE_MS, NOON);
     const answers = await acrossNodes([node, other], 60, async (one, turn) => {
@@ -331,9 +315,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(answers.filter((answer) => answer !== null && !/^(all|address)/.test(String(answer)))).toEqual([]);
   });
 
-  test("counts a delivery once towards its limits, or not at all if one is reached, until the window ends", async ({
-    node,
-  }) => {
+  test("counts a delivery once towards its limits, or not at all if one is reached", async ({ node }) => {
     const limit = (name: string, count: number, windowMs = HOUR_MS) => ({ name, count, windowMs });
     const [all, ada] = [limit("all", 2), limit("ada", 1, DAY_MS)];
     for (let count = 0; count < 4; count += 1) await store(node);

@@ -56,13 +56,6 @@ export function listingSuite(test: ContractTest): void {
     }
   });
 
-  test("finds a reference in any letter case, and with misread letters", async ({ node, place }) => {
-    await store(node);
-    await place.sql("UPDATE messages SET reference = 'LO-10AB-01'");
-    expect(await node.messages.find("lo-1oab-oi")).toMatchObject({ reference: "LO-10AB-01" });
-    expect(await node.messages.find("LO-10AB-02")).toBeNull();
-  });
-
   test("counts by day and country", async ({ node }) => {
     const sent: [country: string, hours: number][] = [
       ["FR", -24],

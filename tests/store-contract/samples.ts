@@ -7,10 +7,7 @@ import type { Acceptance, AcceptanceRules, Submission } from "../../server/store
 import type { Store } from "../../server/store/open-store.ts";
 import type { Claim } from "../../server/store/queue.ts";
 import type { Channel, StoredMessage } from "../../server/store/store.ts";
-
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 
 export const NOON = new Date("2025-06-15T12:00:00Z");
 

@@ -43,10 +43,7 @@ const send = async (node: Store, submission = spamWith(), rules = NO_LIMITS) =>
 const taught = async (node: Store) => (await node.spam.read(NOON)).taught;
 
 export function spamSuite(test: ContractTest): void {
-  test("quarantines messages that look like spam after 20 lessons of each kind, on every node", async ({
-    node,
-    other,
-  }) => {
+  test("quarantines what looks like spam after 20 lessons of each kind, on every node", async ({ node, other }) => {
     await teach(node, 20, 19);
     expect(await send(other)).toBeNull();
     await teach(node, 0, 1);
@@ -142,9 +139,7 @@ export function spamSuite(test: ContractTest): void {
     expect(await send(other, spamWith("b@x.org"))).toBeNull();
   });
 
-  test("learns nothing from visitors or from restricted messages, and removes its lessons on request", async ({
-    node,
-  }) => {
+  test("learns nothing from visitors or restricted messages, and forgets on request", async ({ node, other }) => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => store(node, index % 2 ? spamWith() : trapped())));
     await store(node, submissionOf(messageWith({ email: "kept@x.org" })));
     await node.people.restrict("kept@x.org", true, NOON);
@@ -153,9 +148,9 @@ export function spamSuite(test: ContractTest): void {
     expect(await node.messages.act("answer", { references: [kept?.reference ?? ""] }, NOON)).toHaveLength(1);
     expect(await taught(node)).toEqual({ spam: 0, good: 0 });
     await teach(node, 20, 20);
-    expect(await send(node)).toBe("looks-like-spam");
+    expect(await send(other)).toBe("looks-like-spam");
     await node.spam.forget();
-    expect(await send(node)).toBeNull();
+    expect(await send(other)).toBeNull();
     expect(await node.spam.read(NOON)).toMatchObject({ isDeciding: false, taught: { spam: 0, good: 0 }, held: 1 });
     const [marked] = (await node.messages.list({})).filter(
       ({ quarantineReason }) => quarantineReason === "marked-as-spam",
@@ -164,9 +159,7 @@ export function spamSuite(test: ContractTest): void {
     expect(await taught(node)).toEqual({ spam: 0, good: 1 });
   });
 
-  test("stops sending a message that is marked as spam, and sends nothing twice after its release", async ({
-    node,
-  }) => {
+  test("stops sending a message marked as spam, and sends nothing twice after its release", async ({ node }) => {
     const channels = ["mail", "hook"] as const;
     const delivered = await store(node, submissionOf(), NOON, channels);
     await finish(node, "delivered");
@@ -192,24 +185,6 @@ export function spamSuite(test: ContractTest): void {
       "marked-as-spam",
       "released",
     ]);
-  });
-
-  test("uses the latest lesson of any node, even after earlier decisions", async ({ node, other }) => {
-    await teach(node, 20, 20);
-    const offer = () => {
-      serial += 1;
-      const message = `A special offer on pallets of printing paper, lot ${serial}`;
-      return submissionOf(messageWith({ message, email: `${serial}@x.org` }));
-    };
-    const references = await Promise.all(Array.from({ length: 20 }, () => store(node, offer())));
-    expect(await send(other, offer())).toBeNull();
-    await node.messages.act("spam", { references }, NOON);
-    expect(await send(other, offer())).toBe("looks-like-spam");
-    await node.messages.act("release", { references }, NOON);
-    expect(await send(other, offer())).toBeNull();
-    expect(await send(other)).toBe("looks-like-spam");
-    await node.spam.forget();
-    expect(await send(other)).toBeNull();
   });
 
   test("keeps its lessons in a backup and after a restart", async ({ node, place }) => {
