@@ -47,9 +47,11 @@ test("limits an address by its bytes, in its canonical spelling", () => {
 
 test.each([
   ["name", "Ada\nBcc: x@example.com"],
+  ["name", "Ada\u2028Bcc: x@example.com"],
   ["phone", "1\u00002"],
   ["email", "ada@example.com\r\nBcc: x@example.com"],
   ["message", "a\u0000b"],
+  ["message", "a\r.\rMAIL FROM:<x@example.net>"],
   ["message", "\u001b[31mred"],
   ["name", "half \ud800 a pair"],
 ] as const)("refuses characters in %s that could forge a line or cannot be stored", (field, value) => {

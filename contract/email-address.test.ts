@@ -7,6 +7,7 @@ const LONGEST_LABEL = "x".repeat(63);
 test.each([
   ...["ada", "ada@", "@example.com", "a b@example.com", "a@b@c.com", "a@b,c@d.com", "a@exa mple.com", "<a@b.c>"],
   ...["a@b..c", "a@.b", "a@b.", "a@-b.c", "a@b-.c", `a@b.${LONGEST_LABEL}x`, `a@${LONGEST_LABEL}-x.c`],
+  ...["a@b.c;d@e.f", "a(b)@c.d", "a@[127.0.0.1]", "mailto:a@b.c?bcc=d@e.f"],
   // Hidden characters, other spaces and punctuation, and a mark that would stand on the @.
   ...["jo\u200dsé@b.c", "jos\u3164é@b.c", "jos\ufe0fé@b.c", "jo\u2003sé@b.c", "jo“sé@b.c", "\u0301é@b.c", "é😀@b.c"],
   ...["é@ü/b.c", "é@ü:25", "é@ü%2e.c", "é@ü#.c", "é@", `é@${"ü".repeat(60)}.c`, "é@ü..c", "é@١.2", "é@\u0301ü.c"],

@@ -37,19 +37,6 @@ it("is sent after the message was delivered: one short mail without an envelope 
   expect(parseMail(strangers.mails[0]?.raw ?? Buffer.of()).text).toContain(reference);
 });
 
-it.each([
-  [550, "failed"],
-  [530, "queue-paused"],
-  [535, "queue-paused"],
-])("is only a warning if a mail server answers %s to it, and the message stays delivered", async (code, event) => {
-  const { accept, delivery, strangers, start, seen } = await openTwoServers();
-  strangers.behave({ kind: "refuse", at: "recipient", code });
-  const reference = await accept();
-  start();
-  expect(await seen(event)).toMatchObject({ level: "warn" });
-  expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 1, error: null });
-});
-
 it("is sent at most as often per hour as the limit allows, and the log says why others are skipped", async () => {
   const { accept, strangers, start, seen } = await openTwoServers();
   for (let number = 0; number < 5; number += 1) await accept({ email: `victim${number}@example.org` });

@@ -407,6 +407,8 @@ describe("on SQLite", () => {
     const corrected = done("1 message corrected.\n");
     expect(await rectify("--footprint.carKm", "1")).toEqual(refused(/^unknown option/, 2));
     expect(await rectify("--footprint", "all")).toEqual(refused(/^--footprint: must be none\n$/, 2));
+    expect(await rectify("--country", "FR")).toEqual(corrected);
+    expect(await stored()).toEqual(estimateOf({ carKm: 100 }));
     expect(await rectify("--footprint", "none")).toEqual(corrected);
     expect(await stored()).toBeNull();
     expect(await rectify("--footprint", "none")).toEqual(

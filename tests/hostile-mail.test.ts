@@ -35,28 +35,22 @@ async function sendThrough(message: ContactMessage, identity = IDENTITY) {
   return { composed, mail };
 }
 
-it.each(HOSTILE_CASES)(
-  "a message with %s is refused at its field or arrives unchanged",
-  async (_title, hostile, outcome) => {
-    const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
-    if (outcome !== "literal" || !parsed.ok) {
-      expect(parsed.ok ? ["accepted"] : Object.keys(parsed.fields)).toEqual([outcome]);
-      return;
-    }
-    const { message } = parsed;
-    const { composed, mail } = await sendThrough(message);
-    expect(mail.header("Subject")).toBe(`[BC-7K3Q-9M] Message from ${message.name}, United Kingdom`);
-    expect(mail.mailbox("From")).toEqual({ name: IDENTITY.brand, address: IDENTITY.mailFrom });
-    expect(mail.mailbox("To")).toEqual({ name: "", address: IDENTITY.mailTo });
-    const replyTo = mail.mailbox("Reply-To");
-    expect([replyTo.name, replyTo.address.replaceAll(/^"|"(?=@)/g, "")]).toEqual([message.name, message.email]);
-    expect(mail.text).toBe(composed.text);
-    const lines = [`Name: ${message.name}`, `Email: ${message.email}`, `Phone: ${message.phone}`];
-    expect(mail.text).toContain(`\n${lines.join("\n")}\n`);
-    expect(mail.text.endsWith(`\n\nMessage:\n\n${message.message}`)).toBe(true);
-    expectNoMarkupOf(message, mail.html);
-  },
-);
+it.each(HOSTILE_CASES)("a message with %s arrives unchanged", async (_title, hostile) => {
+  const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.fields));
+  const { message } = parsed;
+  const { composed, mail } = await sendThrough(message);
+  expect(mail.header("Subject")).toBe(`[BC-7K3Q-9M] Message from ${message.name}, United Kingdom`);
+  expect(mail.mailbox("From")).toEqual({ name: IDENTITY.brand, address: IDENTITY.mailFrom });
+  expect(mail.mailbox("To")).toEqual({ name: "", address: IDENTITY.mailTo });
+  const replyTo = mail.mailbox("Reply-To");
+  expect([replyTo.name, replyTo.address.replaceAll(/^"|"(?=@)/g, "")]).toEqual([message.name, message.email]);
+  expect(mail.text).toBe(composed.text);
+  const lines = [`Name: ${message.name}`, `Email: ${message.email}`, `Phone: ${message.phone}`];
+  expect(mail.text).toContain(`\n${lines.join("\n")}\n`);
+  expect(mail.text.endsWith(`\n\nMessage:\n\n${message.message}`)).toBe(true);
+  expectNoMarkupOf(message, mail.html);
+});
 
 /** The HTML contains only our own tags, and the unescaped text between them is what the visitor typed. */
 function expectNoMarkupOf(message: ContactMessage, html: string): void {

@@ -46,15 +46,9 @@ const TEMPORARY = new MailError("temporary", "451");
 const PERMANENT = new MailError("permanent", "550");
 const BLOCKED = new MailError("blocked", "535");
 
-// tests/store-contract tests the other channels on PostgreSQL.
-const PLACES = [
-  ...CHANNELS.map((channel) => ({ channel, database: "SQLite" })),
-  { channel: "mail" as const, database: "PostgreSQL" },
-];
-
-describe.each(PLACES)("a delivery by $channel on $database", ({ channel, database }) => {
+describe.each(CHANNELS)("a delivery by %s", (channel) => {
   const level = channel === "acknowledgement" ? "warn" : "error";
-  const open = async () => openWorker(channel, database === "SQLite" ? null : await postgres.createDatabase());
+  const open = () => openWorker(channel);
 
   it("is sent at once after a wake, or found by the next poll", async () => {
     const { accept, clock, end, events, log, mailer, message, start } = await open();

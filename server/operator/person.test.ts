@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { estimateOf, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
+import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
@@ -11,36 +11,22 @@ import { exportPerson } from "./person.ts";
 import { createCaller } from "./router.ts";
 
 const EMAIL = "ada@example.com";
-const CAR = { electricityKwh: 1000, carKm: 5000, carFuel: "diesel" };
 
-async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
+async function openPerson(messages = 1) {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
-  for (const footprint of footprints) {
-    await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
-  }
+  for (let count = 0; count < messages; count += 1) await send(store, submissionOf(messageWith({ email: EMAIL })));
   const own = { store, dataDir, account: null, steps: new Map(), mailTo: null, savedReplies: [] };
   const desk = { ...own, program: "", channels: [], databaseKind: "SQLite" as const };
   const call = (parts = {}) => createCaller({ ...desk, ...parts });
   const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">) =>
     call().correct({ email: EMAIL, ...change });
-  const estimates = async () =>
-    (await store.messages.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
-  return { store, dataDir, call, correct, estimates };
+  return { store, dataDir, call, correct };
 }
 
-test("a correction leaves estimates as they are, or removes them", async () => {
-  const { correct, estimates } = await openPerson(CAR, null);
-  expect(await correct({ changes: { country: "FR" } })).toEqual({ outcome: "done", messages: 2, files: 0 });
-  expect(await estimates()).toEqual([estimateOf(CAR), null]);
-  expect(await correct({ changes: {}, footprint: "none" })).toMatchObject({ messages: 2 });
-  expect(await estimates()).toEqual([null, null]);
-  expect(await correct({ changes: { name: "X" }, footprint: "none" })).toEqual({ outcome: "no-estimate" });
-});
-
 test("a copy for the person includes drafts of replies", async () => {
-  const { store } = await openPerson(null, null);
+  const { store } = await openPerson(2);
   const [newest] = await store.messages.list({});
   await store.messages.saveDraft(newest?.reference ?? "", { subject: "Re", text: "Dear Ada" }, new Date(0));
   const drafts = [{ author: null, savedAt: "1970-01-01T00:00:00.000Z", subject: "Re", text: "Dear Ada" }];
@@ -49,7 +35,7 @@ test("a copy for the person includes drafts of replies", async () => {
 });
 
 test("nothing is done if messages changed after the operator saw them", async () => {
-  const { store, call, correct } = await openPerson(CAR);
+  const { store, call, correct } = await openPerson();
   const { version } = await call().person({ email: EMAIL });
   await send(store, submissionOf(messageWith({ email: EMAIL })));
   const changed = { outcome: "changed" };
@@ -60,7 +46,7 @@ test("nothing is done if messages changed after the operator saw them", async ()
 });
 
 test("an erasure removes the files even if traces remain, and a repeated request finishes it", async () => {
-  const { store, dataDir, call } = await openPerson(null);
+  const { store, dataDir, call } = await openPerson();
   const file = join(dataDir, "outbox", `${(await store.messages.list({}))[0]?.reference}.eml`);
   mkdirSync(join(dataDir, "outbox"));
   writeFileSync(file, "");

@@ -45,13 +45,6 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
   return { target, ends };
 }
 
-test("passes values of every kind in both directions", async () => {
-  const { target } = await openTarget();
-  expect(target.secret).toEqual(new Uint8Array([1, 2, 3]));
-  const value = { at: new Date(7), notes: new Map([["BC-0000-00", [null, 0.1, "ä"]]]) };
-  expect(await target.part.echo(value)).toEqual(value);
-});
-
 test.each([
   ["StoreUnavailable", StoreUnavailable],
   ["StoreLost", StoreLost],

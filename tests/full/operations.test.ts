@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openStoreInProcess } from "../support/in-process-store.ts";
@@ -128,15 +128,3 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   expect(present()).toBe(realpathSync(cwd));
   expect(namesOnPage()).toEqual(["Solar Hill Private Limited"]);
 }, 300_000);
-
-test("the documented clean-up removes old backups and the remains of killed ones, and keeps recent ones", async () => {
-  const folder = await makeScratchFolder();
-  const old = ["1.db", "2.db.partial", "3.db.partial", "3.db.partial-wal", "3.db.partial-shm"];
-  const recent = ["8.db", "9.db.partial"];
-  for (const name of [...old, ...recent]) writeFileSync(join(folder, name), "");
-  const twentyDaysAgo = Date.now() / 1000 - 20 * 86_400;
-  for (const name of old) utimesSync(join(folder, name), twentyDaysAgo, twentyDaysAgo);
-  const [command = ""] = /find \/var\/backups\/.+ -delete$/m.exec(readFileSync("docs/operations.md", "utf8")) ?? [];
-  execFileSync("sh", ["-c", command.replace("/var/backups/brighter-carbon", escaped(folder))]);
-  expect(readdirSync(folder).toSorted()).toEqual(recent);
-});
