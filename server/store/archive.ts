@@ -144,6 +144,7 @@ function haveSameColumns(one: Tables, other: Tables): boolean {
 interface Backup {
   db: DatabaseSync;
   tables: Tables;
+  version: number;
   close(): void;
 }
 
@@ -172,10 +173,10 @@ export async function openBackup(
     if (!haveSameColumns(readTables(db), tables)) {
       throw refuse(file, `${NOT_OURS}: its tables or columns are not those of schema ${version}`);
     }
-    if (version === migrations.length || keepsVersion) return { db, tables, close: () => db.close() };
+    if (version === migrations.length || keepsVersion) return { db, tables, version, close: () => db.close() };
     const upgraded = await upgradeCopy(db, file, migrations);
     db.close();
-    return { ...upgraded, tables: tablesOf(migrations) };
+    return { ...upgraded, tables: tablesOf(migrations), version };
   } catch (error) {
     if (db.isOpen) db.close();
     throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
@@ -299,12 +300,6 @@ function erasedBy(erasures: readonly Erasure[], secret: string) {
 
 export function selectOf(table: string, columns: readonly Column[]): string {
   return `SELECT ${columns.map(({ name }) => name).join(", ")} FROM ${table}`;
-}
-
-/** The columns that the table has in both. */
-export function sharedColumns(table: string, { tables }: Pick<Backup, "tables">, migrations: readonly Migration[]) {
-  const ours = tablesOf(migrations).get(table) ?? [];
-  return (tables.get(table) ?? []).filter(({ name }) => ours.some((column) => column.name === name));
 }
 
 /** Inserts many rows with one statement. The columns are our own, see `tablesOf`. */

@@ -84,9 +84,14 @@ export type ReadMessages = ReturnType<typeof messageReader>;
 
 /** A damaged estimate counts as none, so that its message can still be read, exported and erased. */
 export function readEstimate(json: string | null): StoredMessage["footprint"] {
+  const estimate = readJson(json) as StoredMessage["footprint"];
+  return typeof estimate?.totalKg === "number" && Array.isArray(estimate.lines) ? estimate : null;
+}
+
+/** `null` if it is damaged. */
+export function readJson(json: string | null): unknown {
   try {
-    const estimate = json === null ? null : JSON.parse(json);
-    return typeof estimate?.totalKg === "number" && Array.isArray(estimate.lines) ? estimate : null;
+    return json === null ? null : JSON.parse(json);
   } catch {
     return null;
   }

@@ -224,8 +224,7 @@ export async function rescueMessages(
 ): Promise<Awaited<ReturnType<typeof rescue>>> {
   let rescued = { messages: 0, unreadable: [] as string[] };
   await writeNewFile(file, async (target) => {
-    const database = await createEmpty(target, migrations);
-    rescued = await rescue(sqliteFile(dataDir), database, migrations).finally(() => database.close());
+    rescued = await rescue(sqliteFile(dataDir), migrations, (some) => createEmpty(target, some));
   });
   return rescued;
 }

@@ -1,24 +1,36 @@
 import { DAY_MS } from "../time.ts";
-import { openBackup, rowInserter, selectOf, sharedColumns } from "./archive.ts";
-import { readEstimate } from "./core.ts";
+import { openBackup, rowInserter, selectOf } from "./archive.ts";
+import { readEstimate, readJson } from "./core.ts";
 import { type Database, isTime, SECRET, writeMeta } from "./database.ts";
-import type { Migration } from "./schema.ts";
+import { type Migration, migrate } from "./schema.ts";
 import { toStoreError } from "./sqlite.ts";
 import { CHANNELS, StoreDamaged } from "./store.ts";
 
-/** The tables whose rows belong to a message. */
-const PARTS = ["deliveries", "events", "drafts"];
+/** The tables whose rows belong to a message, and those that are read as a whole. */
+const [PARTS, WHOLE] = [
+  ["messages", "deliveries", "events", "drafts"],
+  ["spam_months", "hook_events"],
+];
+/** The JSON in rows of `messages`, which may have been cut. */
+const JSON_COLUMNS = [
+  { what: "estimate", columns: ["footprint", "footprint_kg"], parse: readEstimate },
+  { what: "draft", columns: ["draft"], parse: readJson },
+];
 const MESSAGES_AT_A_TIME = 100;
 
 /**
- * Copies every readable message of a damaged SQLite file into the empty database. Reads each message by its number, so
- * that a damaged page costs only the messages in it. Leaves out rows whose values cannot be ours. Returns the number of
- * copied messages, and what was left out: references, or row numbers if the references are damaged too.
+ * Copies every readable message of a damaged SQLite file into a new database, and upgrades that: a damaged file cannot
+ * be upgraded. Reads each message by its number, so that a damaged page costs only the messages in it. Leaves out rows
+ * whose values cannot be ours. Returns the number of copied messages, and what was left out: references, or row numbers
+ * if the references are damaged too.
  */
-export async function rescue(file: string, { query, dialect }: Database, migrations: readonly Migration[]) {
-  // A damaged file cannot be upgraded, so this reads the columns of its own version.
-  const backup = await openBackup(file, migrations, true);
-  const { db, close } = backup;
+export async function rescue(
+  file: string,
+  migrations: readonly Migration[],
+  createEmpty: (migrations: readonly Migration[]) => Promise<Database>,
+) {
+  const { db, tables, version, close } = await openBackup(file, migrations, true);
+  const { query, transaction, dialect, close: closeTarget } = await createEmpty(migrations.slice(0, version));
   /** `null` if the rows are damaged. */
   const read = (sql: string, ...values: number[]) => {
     try {
@@ -28,6 +40,12 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
       throw error;
     }
   };
+  const copierOf = (table: string) => {
+    const columns = tables.get(table) ?? [];
+    const sql = selectOf(table, columns);
+    return columns.length === 0 ? [] : { table, sql, ...rowInserter(table, columns, query, dialect) };
+  };
+  const unreadable: string[] = [];
   try {
     const [{ value: secret = "" } = {}] = read(`SELECT value FROM meta WHERE name = '${SECRET}'`) ?? [];
     await writeMeta(query, SECRET, String(secret));
@@ -35,25 +53,22 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
     // Any of these may be damaged; the others still give the highest number.
     const ends = ["id) AS id FROM messages", "message_id) AS id FROM deliveries", "message_id) AS id FROM events"];
     const lastId = Math.max(...ends.map((end) => Number(read(`SELECT max(${end}`)?.[0]?.id ?? 0)));
-    const inserters = ["messages", ...PARTS].flatMap((table) => {
-      const columns = sharedColumns(table, backup, migrations);
-      if (columns.length === 0) return [];
-      const sql = `${selectOf(table, columns)} WHERE ${table === "messages" ? "id" : "message_id"} = ?`;
-      return { table, sql, ...rowInserter(table, columns, query, dialect) };
-    });
-    const unreadable: string[] = [];
+    const copiers = PARTS.flatMap(copierOf);
     for (let first = 1; first <= lastId; first += MESSAGES_AT_A_TIME) {
       const readable = new Set(Array.from({ length: MESSAGES_AT_A_TIME }, (_, index) => first + index));
-      for (const { table, sql, add, end } of inserters) {
+      for (const { table, sql, add, end } of copiers) {
         for (const id of readable) {
-          const found = read(sql, id);
+          const found = read(`${sql} WHERE ${table === "messages" ? "id" : "message_id"} = ?`, id);
           const rows = found?.filter(isSound) ?? [];
           const name = String(isReference(references.get(id)) ? references.get(id) : `message number ${id}`);
           for (const row of rows) {
-            const hasEstimate = "footprint" in row && row.footprint !== null;
-            const isLost = hasEstimate && readEstimate(String(row.footprint)) === null;
-            if (isLost) unreadable.push(`the estimate of ${name}`);
-            await add(Object.values(isLost ? { ...row, footprint: null, footprint_kg: null } : row) as string[]);
+            for (const { what, columns, parse } of JSON_COLUMNS) {
+              const [json] = columns.flatMap((column) => row[column] ?? []);
+              if (json === undefined || parse(String(json)) !== null) continue;
+              unreadable.push(`the ${what} of ${name}`);
+              for (const column of columns) row[column] = null;
+            }
+            await add(Object.values(row) as string[]);
           }
           if (table === "messages" && rows.length === 0) readable.delete(id);
           if (found !== null && found.length === rows.length) continue;
@@ -62,6 +77,14 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
         await end();
       }
     }
+    for (const { table, sql, add, end } of WHOLE.flatMap(copierOf)) {
+      const found = read(sql);
+      const rows = found?.filter(isSound) ?? [];
+      for (const row of rows) await add(Object.values(row) as string[]);
+      await end();
+      if (rows.length !== found?.length) unreadable.push(`rows of the table ${table}`);
+    }
+    await transaction((query) => migrate(query, dialect, migrations));
     // The history says which of these were sent. For the others it is unknown, so an operator decides.
     const sentAt = `(SELECT max(at) FROM events
       WHERE events.message_id = messages.id AND kind = 'delivered' AND channel = 'mail')`;
@@ -76,6 +99,7 @@ export async function rescue(file: string, { query, dialect }: Database, migrati
     return { messages: counted?.count ?? 0, unreadable };
   } finally {
     close();
+    await closeTarget();
   }
 }
 

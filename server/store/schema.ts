@@ -25,6 +25,7 @@ export const GO_BACK =
 export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
   const version = (await readKnownVersion(query, dialect, migrations)) ?? 0;
   await query(createMeta(dialect));
+  if (version === 1) await repairDrafts(query);
   for (const statement of migrations.slice(version).flatMap((migration) => migration(dialect))) {
     await query(statement).catch((error: Error) => {
       if (error instanceof StoreUnavailable) throw error;
@@ -188,6 +189,16 @@ function createTables({
     // The number of messages of each kind with a token, by the token's keyed hash.
     `CREATE TABLE spam_tokens (hash ${integer} PRIMARY KEY, spam ${integer} NOT NULL, good ${integer} NOT NULL)${tableEnd}`,
   ];
+}
+
+/** Version 1.0.0 stored half characters in drafts. PostgreSQL cannot read these, and the released migration failed. */
+async function repairDrafts(query: Query): Promise<void> {
+  const sql = "SELECT id, draft FROM messages WHERE draft IS NOT NULL";
+  for (const { id, draft } of await query<{ id: number; draft: string }>(sql)) {
+    const { subject, text } = JSON.parse(draft);
+    const repaired = JSON.stringify({ subject: subject.toWellFormed(), text: text.toWellFormed() });
+    if (repaired !== draft) await query("UPDATE messages SET draft = $2 WHERE id = $1", [id, repaired]);
+  }
 }
 
 /** One draft per operator instead of one per message. */

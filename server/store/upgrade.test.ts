@@ -78,6 +78,9 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
 
     test("is upgraded without changing a message", async () => {
       const { open, read } = await load(kind, release);
+      // Half an emoji, which a text field may leave at its maximum length. PostgreSQL refuses it in JSON.
+      if (release === "1.0.0")
+        await read(`UPDATE messages SET draft = replace(draft, 'Grace', 'Grace\\ud83d') RETURNING id`);
       const tables = ["messages", "deliveries", "events", "keys", "hits"];
       const readAll = () => Array.fromAsync(tables, (table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`));
       const before = (await readAll()) as Record<string, unknown>[][];
@@ -95,7 +98,10 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       expect(await exported(store)).toMatchObject(expected(release));
       const [{ reference } = {}] = await read("SELECT reference FROM messages WHERE id = 6");
       const { own } = await store.messages.readDrafts(String(reference));
-      expect(own).toMatchObject({ subject: "Re: Your message", text: "Dear Grace" });
+      expect(own).toMatchObject({
+        subject: "Re: Your message",
+        text: release === "1.0.0" ? "Dear Grace\ufffd" : "Dear Grace",
+      });
     });
 
     test("recognises messages that are sent again", async () => {
@@ -165,6 +171,9 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
     const rescued = join(await makeScratchFolder(), "rescued.db");
     const messages = expected(release).length;
     expect(await rescueMessages(dataDir, rescued, migrations)).toEqual({ messages, unreadable: [] });
+    const db = new DatabaseSync(rescued, { readOnly: true });
+    onTestFinished(() => db.close());
+    expect(db.prepare("SELECT text FROM drafts ORDER BY text").all().at(-1)).toEqual({ text: "Dear Grace" });
     expect(readdirSync(dataDir)).toEqual(["messages.db"]);
   });
 });
