@@ -159,13 +159,16 @@ async function queueAgain(
   );
 }
 
-/** Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. */
+/**
+ * Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. Leases stay, so
+ * that an attempt in progress can still be recorded.
+ */
 async function quarantine(core: Core, query: Query, messages: readonly StoredMessage[], now: Date) {
   const { dialect } = core;
   const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
   await query(
     `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
-       error = NULL, lease_token = NULL, leased_until = NULL
+       error = NULL
      WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
     [idsOf(messages), now],
   );

@@ -221,8 +221,9 @@ function admit(
 /**
  * Records how an attempt ended. Returns false and changes nothing if the lease went to another node or the message is
  * gone. Records a success even without the lease, because a sent delivery must not be sent again, unless an operator
- * has queued it again since. In the same transaction, queues the delivery of the channel `next`: once per message, or
- * again for each payload, together with payloads that were not delivered.
+ * has queued it again since. If the message was quarantined meanwhile, its mail stays quarantined, and the history says
+ * that it was delivered. In the same transaction, queues the delivery of the channel `next`: once per message, or again
+ * for each payload, together with payloads that were not delivered.
  */
 function settle(
   core: Core,
@@ -235,20 +236,28 @@ function settle(
   const values: Value[] = [message.id, channel, token];
   const place = (value: Value) => `$${values.push(value)}`;
   const error = "error" in outcome ? outcome.error : null;
+  const isHeld = kind === "delivered" && channel !== "mail" ? "FALSE" : "state = 'quarantined'";
+  const unlessHeld = (column: string, value: string) =>
+    `${column} = CASE WHEN ${isHeld} THEN ${column} ELSE ${value} END`;
   const changes =
     "dueAt" in outcome
-      ? [`due_at = ${place(outcome.dueAt)}`, ...(error === null ? [] : [`error = ${place(error)}`])]
-      : [`state = '${kind}', changed_at = ${place(now)}, due_at = NULL, error = ${place(error)}`];
+      ? [unlessHeld("due_at", place(outcome.dueAt)), ...(error === null ? [] : [`error = ${place(error)}`])]
+      : [
+          unlessHeld("state", `'${kind}'`),
+          unlessHeld("changed_at", place(now)),
+          `due_at = NULL, error = ${place(error)}`,
+        ];
   if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
   if ("isUnanswered" in outcome && outcome.isUnanswered) changes.push("interruptions = interruptions + 1");
+  const hasLease = "state IN ('queued', 'quarantined') AND lease_token = $3";
   const isMine =
     kind === "delivered"
-      ? `(state = 'failed' OR state = 'queued' AND (lease_token = $3 OR changed_at = ${place(queuedAt)}))`
-      : "state = 'queued' AND lease_token = $3";
+      ? `(state = 'failed' OR ${hasLease} OR state = 'queued' AND changed_at = ${place(queuedAt)})`
+      : hasLease;
   return core.transaction(async (query) => {
-    const [changed] = await query(
+    const [changed] = await query<{ state: DeliveryState }>(
       `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
-       WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING channel`,
+       WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING state`,
       values,
     );
     if (!changed) return false;
@@ -256,7 +265,7 @@ function settle(
     if (kind === "delivered" && channel === "reply") {
       await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
     }
-    if (kind === "delivered" && next !== null) {
+    if (changed.state === "delivered" && next !== null) {
       await query(
         `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
          VALUES ($1, $2, 'queued', $3, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',

@@ -1,4 +1,5 @@
 import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
+import { type Query, readColumn } from "./database.ts";
 import { writeDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import type { Channel, Delivery, Lesson, StoredMessage } from "./store.ts";
@@ -7,11 +8,14 @@ import type { Channel, Delivery, Lesson, StoredMessage } from "./store.ts";
 
 /** A message before and after an operator marked it. */
 export interface Mark {
-  before: StoredMessage;
-  after: StoredMessage;
+  before: Marked & Pick<StoredMessage, "id" | "reference" | "state" | "deliveries">;
+  after: Marked;
 }
 
-const isSameMark = (one: StoredMessage, other: StoredMessage) =>
+/** What an operator's mark may change. */
+type Marked = Pick<StoredMessage, "answeredAt" | "quarantineReason" | "taught" | "isRestricted">;
+
+const isSameMark = (one: Marked, other: Marked) =>
   one.answeredAt?.getTime() === other.answeredAt?.getTime() &&
   one.quarantineReason === other.quarantineReason &&
   one.taught === other.taught &&
@@ -25,34 +29,57 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
   const { transaction, dialect } = core;
   return transaction(
     async (query) => {
-      const ids = idsOf(marks.map(({ before }) => before));
-      const found = await readLocked(core, query, dialect.isIn("id", "$1", "BIGINT"), [ids]);
-      const undone = found.flatMap((current) => {
-        const mark = marks.find(({ after }) => after.id === current.id && isSameMark(after, current));
-        return mark ? { current, before: mark.before } : [];
+      const byId = new Map(marks.map((mark) => [mark.before.id, mark]));
+      const found = await readLocked(core, query, dialect.isIn("id", "$1", "BIGINT"), [[...byId.keys()]]);
+      const undone = found.filter((current) => {
+        const mark = byId.get(current.id);
+        return mark && isSameMark(mark.after, current);
       });
-      for (const { current, before } of undone) {
+      for (const current of undone) {
+        const { before } = byId.get(current.id) as Mark;
         const values = [current.id, before.answeredAt, before.quarantineReason];
         await query("UPDATE messages SET answered_at = $2, quarantine_reason = $3 WHERE id = $1", values);
-        for (const [channel, delivery] of Object.entries(before.deliveries) as [Channel, Delivery][]) {
-          // What other channels delivered stays delivered: the receiver of the web hook must hear of an erasure.
-          if (channel !== "mail" && current.deliveries[channel]?.state === "delivered") continue;
-          const isHeld = current.deliveries[channel]?.state === "quarantined";
-          if (isHeld === (delivery.state === "quarantined")) continue;
-          const { state, changedAt, dueAt, attempts, error } = delivery;
-          await query(
-            `UPDATE deliveries SET state = $3, changed_at = $4, reported_at = $4, due_at = $5, attempts = $6, error = $7,
-               lease_token = NULL, leased_until = NULL WHERE message_id = $1 AND channel = $2`,
-            [current.id, channel, state, changedAt, dueAt, attempts, error],
-          );
-        }
+        await undoDeliveries(query, before, current, now);
         await core.spam.teach(query, [current.id], before.taught);
       }
-      await addEvents(core, query, idsOf(undone.map(({ current }) => current)), { kind: "undone", at: now });
-      return undone.map(({ current }) => current.reference);
+      await addEvents(core, query, idsOf(undone), { kind: "undone", at: now });
+      return undone.map(({ reference }) => reference);
     },
     { isAnnounced: true },
   );
+}
+
+/** Quarantines deliveries again, or takes them out of quarantine. Leases stay, as in `quarantine`. */
+async function undoDeliveries(query: Query, before: Mark["before"], current: StoredMessage, now: Date): Promise<void> {
+  // An attempt that was in progress when the message was marked may have succeeded since.
+  const [sentAt] = await readColumn<Date>(
+    query,
+    `SELECT max(at) AS sent_at FROM events WHERE message_id = $1 AND kind = 'delivered' AND channel = 'mail'
+       AND id > (SELECT max(id) FROM events WHERE message_id = $1 AND kind = 'marked-as-spam')`,
+    [current.id],
+  );
+  for (const [channel, delivery] of Object.entries(current.deliveries) as [Channel, Delivery][]) {
+    // What other channels delivered stays delivered: the receiver of the web hook must hear of an erasure.
+    if (channel !== "mail" && delivery.state === "delivered") continue;
+    const isReleased = current.state !== "quarantined" && before.state === "quarantined";
+    const added: Delivery = { ...delivery, state: isReleased ? "quarantined" : delivery.state, changedAt: now };
+    const { state, changedAt, dueAt, attempts, error } = before.deliveries[channel] ?? added;
+    if ((delivery.state === "quarantined") === (state === "quarantined")) continue;
+    const isSent = channel === "mail" && state === "queued" && sentAt;
+    await query(
+      `UPDATE deliveries SET state = $3, changed_at = $4, reported_at = $4, due_at = $5, attempts = $6, error = $7
+       WHERE message_id = $1 AND channel = $2`,
+      [
+        current.id,
+        channel,
+        isSent ? "delivered" : state,
+        isSent ? sentAt : changedAt,
+        isSent || state !== "queued" ? null : dueAt,
+        Math.max(attempts, delivery.attempts),
+        error,
+      ],
+    );
+  }
 }
 
 /** What a reply replaced, kept with it while it can be taken back. */

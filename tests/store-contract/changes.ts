@@ -273,6 +273,48 @@ export function changesSuite(test: ContractTest): void {
     expect((await node.messages.history(queued)).filter(({ kind }) => kind === "undone")).not.toEqual([]);
   });
 
+  test("sends nothing twice if a message is marked and the mark is undone during an attempt", async ({ node }) => {
+    const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
+    const references = [reference];
+    const mark = async (action: Action, at: Date, work = async () => {}) => {
+      const before = await get(node, reference);
+      await node.messages.act(action, { references }, at);
+      const after = await get(node, reference);
+      await work();
+      expect(await node.messages.undo([{ before, after }], at)).toEqual(references);
+    };
+    const [mail, hook] = [await claimOne(node), await claimOne(node, NOON, "hook")];
+    const states = async () => {
+      const { deliveries } = await get(node, reference);
+      return Object.fromEntries(Object.entries(deliveries).map(([channel, { state }]) => [channel, state]));
+    };
+    await mark("spam", later(1));
+    for (const channel of ["mail", "hook"] as const)
+      expect(await node.queue.claim(channel, 9, MINUTE_MS, later(2))).toEqual([]);
+    await mark("spam", later(3), async () => {
+      for (const claim of [mail, hook])
+        expect(await node.queue.settle(claim, { kind: "delivered" }, later(4))).toBe(true);
+      expect(await states()).toEqual({ mail: "quarantined", hook: "delivered" });
+    });
+    expect(await states()).toEqual({ mail: "delivered", hook: "delivered" });
+  });
+
+  test("holds back an acknowledgement if the release of its message is undone", async ({ node }) => {
+    const reference = await store(node, trapped());
+    const before = await get(node, reference);
+    const act = () => node.messages.act("release", { references: [reference] }, later(1));
+    await act();
+    const after = await get(node, reference);
+    await node.queue.settle(await claimOne(node, later(2)), { kind: "delivered" }, later(2), "acknowledgement");
+    await node.messages.undo([{ before, after }], later(3));
+    expect(await node.queue.claim("acknowledgement", 9, MINUTE_MS, later(4))).toEqual([]);
+    await act();
+    expect((await get(node, reference)).deliveries).toMatchObject({
+      mail: { state: "delivered" },
+      acknowledgement: { state: "queued" },
+    });
+  });
+
   test("takes back a reply that nobody sends yet, and leaves no trace of it", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");
