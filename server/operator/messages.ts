@@ -19,7 +19,7 @@ import {
   rulesOf,
   type StoredMessage,
 } from "../store/store.ts";
-import type { Mark } from "../store/undo.ts";
+import { type Mark, markOf } from "../store/undo.ts";
 import { fillReplies, type SavedReply } from "./saved-replies.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
@@ -196,7 +196,7 @@ export async function actOn(
   if (step !== undefined) {
     const marks = before.flatMap((message) => {
       const after = done.has(message.reference) && messages.get(message.reference);
-      return after ? { before: message, after } : [];
+      return after ? markOf(message, after) : [];
     });
     remember(steps, step, marks);
   }
@@ -218,16 +218,22 @@ export async function actOn(
 export type UndoSteps = Map<string, Mark[]>;
 
 const [KEPT_STEPS, UNDONE_AT_ONCE] = [20, 200];
+/** Older steps are forgotten above this number, which takes about 50 MB. The last step is always kept. */
+export const KEPT_MARKS = 50_000;
 
 function remember(steps: UndoSteps, step: string, marks: readonly Mark[]): void {
   steps.set(step, [...(steps.get(step) ?? []), ...marks]);
-  const [oldest] = steps.keys();
-  if (steps.size > KEPT_STEPS && oldest !== undefined) steps.delete(oldest);
+  const count = () => [...steps.values()].reduce((sum, { length }) => sum + length, 0);
+  while (steps.size > KEPT_STEPS || (steps.size > 1 && count() > KEPT_MARKS)) {
+    const [oldest = step] = steps.keys();
+    steps.delete(oldest);
+  }
 }
 
 /** Takes back all marks of a step; `skipped` are the messages that were marked again since. */
 export async function undoStep(step: string, { store, steps }: { store: Store; steps: UndoSteps }) {
-  const marks = steps.get(step) ?? [];
+  const marks = steps.get(step);
+  if (!marks) throw new OperatorError({ problem: "This can no longer be undone" });
   steps.delete(step);
   const done = new Set<string>();
   const now = await store.status.time();

@@ -211,7 +211,9 @@ export const router = t.router({
     .input(REFERENCE.extend({ key: z.uuid() }))
     .mutation(async ({ input: { reference, key }, ctx: { store } }) => {
       const isTakenBack = await store.messages.takeBackReply(reference, key, await store.status.time());
-      if (!isTakenBack) throw new OperatorError({ problem: "The reply has been sent already" });
+      if (isTakenBack) return;
+      const problem = "The reply can no longer be taken back";
+      throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
     }),
 
   /** Saves this operator's draft; an empty text removes it. */

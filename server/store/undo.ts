@@ -15,6 +15,18 @@ export interface Mark {
 /** What an operator's mark may change. */
 type Marked = Pick<StoredMessage, "answeredAt" | "quarantineReason" | "taught" | "isRestricted">;
 
+/** Without the texts of the messages, because an operator may mark many. */
+export function markOf(before: StoredMessage, after: StoredMessage): Mark {
+  const markedOf = ({ answeredAt, quarantineReason, taught, isRestricted }: Marked) => ({
+    answeredAt,
+    quarantineReason,
+    taught,
+    isRestricted,
+  });
+  const { id, reference, state, deliveries } = before;
+  return { before: { id, reference, state, deliveries, ...markedOf(before) }, after: markedOf(after) };
+}
+
 const isSameMark = (one: Marked, other: Marked) =>
   one.answeredAt?.getTime() === other.answeredAt?.getTime() &&
   one.quarantineReason === other.quarantineReason &&
