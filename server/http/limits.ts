@@ -40,7 +40,6 @@ export const LIMITS = {
 export type Limits = typeof LIMITS;
 
 const IDLE_SWEEP_MS = 100;
-const JUST_NOW_MS = 1000;
 /** More than one visitor, or a company behind one address, should need. */
 const LARGE_SHARE = 0.1;
 const TEXT = "text/plain; charset=utf-8";
@@ -131,75 +130,34 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return count === 1 || (count === 0 && httpVersion !== "1.1");
 }
 
-/** The answers of one connection that wait for earlier ones. */
-interface Waiting {
-  count: number;
-  sinceMs: number;
-  /** The bytes that the client had read at that time. */
-  readBytes: number;
-}
-
 /**
- * Returns a function that decides whether to answer a request, and closes the connection of a request above the limit.
+ * Returns a function that decides whether to answer a request, and closes the connection of a request above a limit.
  * Node also stops reading from a client that reads no answers, but only after it has parsed the 64 KiB that it has
- * read: up to 2,000 requests, each with an answer in memory. Above the limit for all connections, the slowest ones are
- * closed. Each remaining connection has one answer in progress, and file bodies are shared, so the memory is bounded.
+ * read: up to 2,000 requests, each with an answer in memory. Each connection has one answer in progress besides the
+ * waiting ones, and file bodies are shared, so the memory is bounded.
  */
-function pipeliningLimiter({
-  maxPipelined,
-  maxWaitingAnswers,
-}: Limits): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const waiting = new Map<Socket, Waiting>();
+function pipeliningLimiter({ maxPipelined, maxWaitingAnswers }: Limits) {
+  /** The number of answers of each connection that wait for earlier ones. */
+  const waiting = new Map<Socket, number>();
   let total = 0;
-
-  function forget(socket: Socket): void {
-    total -= waiting.get(socket)?.count ?? 0;
-    waiting.delete(socket);
-  }
-
-  function waitingOf(socket: Socket): Waiting {
-    let entry = waiting.get(socket);
-    if (!entry) {
-      entry = { count: 0, sinceMs: 0, readBytes: 0 };
-      waiting.set(socket, entry);
-      socket.once("close", () => forget(socket));
-    }
-    if (entry.count === 0) Object.assign(entry, { sinceMs: performance.now(), readBytes: bytesRead(socket) });
-    return entry;
-  }
-
-  /** Closes connections until the count is somewhat below the limit, so that this does not run for each request. */
-  function closeSlowest(): void {
-    const nowMs = performance.now();
-    // A new client is not slow yet, so it is closed last.
-    const speed = ([socket, { sinceMs, readBytes }]: [Socket, Waiting]) =>
-      nowMs - sinceMs < JUST_NOW_MS ? Number.MAX_VALUE : (bytesRead(socket) - readBytes) / (nowMs - sinceMs);
-    const slowestFirst = [...waiting].filter(([, { count }]) => count > 0).sort((a, b) => speed(a) - speed(b));
-    for (const [socket] of slowestFirst) {
-      if (total <= maxWaitingAnswers * 0.9) break;
-      forget(socket);
-      socket.destroy();
-    }
-  }
-
-  return ({ socket }, response) => {
+  const add = (socket: Socket, count: number) => {
+    total += count;
+    waiting.set(socket, (waiting.get(socket) ?? 0) + count);
+  };
+  return ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
     // Only an answer that waits for another has no socket yet. An ordinary request is not even counted.
     if (response.socket) return true;
+    if (waiting.get(socket) === maxPipelined || total === maxWaitingAnswers) socket.destroy();
     if (socket.destroyed) return false;
-    const entry = waitingOf(socket);
-    if (entry.count === maxPipelined) {
-      socket.destroy();
-      return false;
+    if (!waiting.has(socket)) {
+      socket.once("close", () => {
+        total -= waiting.get(socket) ?? 0;
+        waiting.delete(socket);
+      });
     }
-    entry.count += 1;
-    total += 1;
-    response.once("close", () => {
-      if (waiting.get(socket) !== entry) return;
-      entry.count -= 1;
-      total -= 1;
-    });
-    if (total > maxWaitingAnswers) closeSlowest();
-    return !socket.destroyed;
+    add(socket, 1);
+    response.once("close", () => waiting.has(socket) && add(socket, -1));
+    return true;
   };
 }
 
