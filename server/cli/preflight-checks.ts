@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
-import { access, constants, open, statfs, unlink } from "node:fs/promises";
+import { mkdtemp, rmdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClaimsState, ListedSentence } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
@@ -90,10 +90,10 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
-    checkAlerts(config.alertUrl, brand),
-    checkAnnouncements(config),
+    checkAlerts(config, brand),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
-    build ? checkSender(config, domainOf(mailFrom), resolver) : [],
+    build ? checkSenderDomain(domainOf(mailFrom), resolver) : [],
+    build ? checkAcknowledgement(config, domainOf(mailFrom)) : [],
     checkSite(config.build, homePage),
   ]);
   return groups.flat();
@@ -185,10 +185,11 @@ export function checkFactors(now: Date): Finding {
 
 /** Whether the data folder is writable and has free space. Leaves nothing behind. */
 export async function checkDisk(dataDir: string): Promise<Finding> {
-  const folder = nearestFolder(dataDir);
+  // The server creates its folder on start; a check does not, because it may run as another user.
+  let folder = dataDir;
+  while (!existsSync(folder)) folder = dirname(folder);
   try {
-    if (folder === dataDir) await writeAndRemove(join(dataDir, ".preflight"));
-    else await access(folder, constants.W_OK);
+    await rmdir(await mkdtemp(join(folder, ".preflight-")));
   } catch (error) {
     // The systemd unit creates it, as root.
     if (folder !== dataDir) {
@@ -204,30 +205,7 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 
 export function judgeSpace(dataDir: string, freeBytes: number): Finding {
   const detail = `${Math.floor(freeBytes / 2 ** 20)} MB free in ${dataDir}`;
-  if (freeBytes >= LOW_DISK_BYTES) return ok("disk", detail);
-  return fail("disk", detail, LOW_DISK_REMEDY);
-}
-
-/** The number of messages that a finding lists by reference. */
-const MAX_NAMED = 5;
-
-/**
- * The nearest existing folder. The server creates its folder on start; a check does not, because it may run as another
- * user.
- */
-function nearestFolder(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
-}
-
-async function writeAndRemove(file: string): Promise<void> {
-  const handle = await open(file, "w", 0o600);
-  try {
-    await handle.writeFile("Written to check that this folder is writable.\n");
-    await handle.sync();
-  } finally {
-    await handle.close();
-    await unlink(file);
-  }
+  return freeBytes >= LOW_DISK_BYTES ? ok("disk", detail) : fail("disk", detail, LOW_DISK_REMEDY);
 }
 
 /**
@@ -275,10 +253,13 @@ function judgeClock(aheadMs: number): Finding {
   return problem === null ? ok("clock", "the same as the database's") : warn("clock", problem, CLOCK_REMEDY);
 }
 
+/** The number of messages that a finding lists by reference. */
+const MAX_NAMED = 5;
+
 function judgeFiles(unknownReferences: readonly string[]): Finding[] {
   if (unknownReferences.length === 0) return [];
-  const [shown, more] = [unknownReferences.slice(0, MAX_NAMED), unknownReferences.length - MAX_NAMED];
-  const names = shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  const more = unknownReferences.length - MAX_NAMED;
+  const names = unknownReferences.slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
   return [warn("email files", `DATA_DIR/outbox has files whose messages do not exist: ${names}`, "delete them")];
 }
 
@@ -321,29 +302,31 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
 
 const ALERT_TIMEOUT_MS = 10_000;
 
-/** Whether alerts arrive. Posts a test alert. */
-export async function checkAlerts(alertUrl: string | null, brand: string): Promise<Finding[]> {
-  if (alertUrl === null) return [];
+/** Whether alerts arrive: posts a test alert. Without them, the operator may not hear of an erasure. */
+export async function checkAlerts(
+  { alertUrl, retention }: Pick<Config, "alertUrl" | "retention">,
+  brand: string,
+): Promise<Finding[]> {
+  if (alertUrl === null) {
+    if (Object.values(retention).every((keptMs) => keptMs === null)) return [];
+    const problem = "not set, so only the log and the inbox announce that messages will be erased";
+    return [warn("ALERT_URL", problem, "set it to an address that accepts alerts, such as a chat's web hook")];
+  }
   const { host } = new URL(alertUrl);
-  const remedy = "correct ALERT_URL, or ask the service that it belongs to";
+  const refused = (reason: string) => {
+    const remedy = "correct ALERT_URL, or ask the service that it belongs to";
+    return [fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy)];
+  };
   try {
     const text = `${brand}: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.`;
     const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ALERT_TIMEOUT_MS));
     const answer = (await response.text()).trim().slice(0, 200);
     const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
-    if (!response.ok) return [fail("ALERT_URL", `${host} did not accept a test alert: ${came}`, remedy)];
+    if (!response.ok) return refused(came);
     return [ok("ALERT_URL", `${host} accepted a test alert (${came}); check that it arrived`)];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "no answer";
-    return [fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy)];
+    return refused((error as Error).message);
   }
-}
-
-/** Whether anybody hears of an erasure without reading the log or the inbox. */
-export function checkAnnouncements({ alertUrl, retention }: Pick<Config, "alertUrl" | "retention">): Finding[] {
-  if (alertUrl !== null || Object.values(retention).every((keptMs) => keptMs === null)) return [];
-  const problem = "not set, so only the log and the inbox announce that messages will be erased";
-  return [warn("ALERT_URL", problem, "set it to an address that accepts alerts, such as a chat's web hook")];
 }
 
 /** Whether the mail addresses are real, not placeholders. */
@@ -355,32 +338,20 @@ export function checkMailboxes({ mailTo, mailFrom }: { mailTo: string; mailFrom:
   );
 }
 
-async function checkSender(config: Config, domain: string, resolver: Dns): Promise<Finding[]> {
-  const records = await checkSenderDomain(domain, resolver);
-  return [...records, ...checkAcknowledgement(config, domain, records)];
-}
-
 /** What acknowledgements require of the sender's domain. Whether mails are signed cannot be checked here. */
 export function checkAcknowledgement(
   { acknowledge, smtpUrl }: Pick<Config, "acknowledge" | "smtpUrl">,
   domain: string,
-  records: readonly Finding[],
 ): Finding[] {
   if (!acknowledge || isReservedDomain(domain)) return [];
   const name = "ACKNOWLEDGE";
   if (smtpUrl === null) {
     return [warn(name, "on, but without a mail server the acknowledgements are only written to files", "set SMTP_URL")];
   }
-  const isStrict = records.some(
-    ({ detail }) => /v=DMARC1\b/i.test(detail) && /\bs?p ?= ?(quarantine|reject)/i.test(detail),
-  );
-  const consequence = isStrict
-    ? "the DMARC record tells other mail servers to refuse unsigned mail or to treat it as spam"
-    : "unsigned mail may be filtered as spam";
   return [
     warn(
       name,
-      `acknowledgements have no envelope sender, so SPF does not cover ${domain}, and only a DKIM signature proves that they are from ${domain}: ${consequence}`,
+      `acknowledgements have no envelope sender, so SPF does not cover ${domain}, and only a DKIM signature proves that they are from ${domain}: unsigned mail may be refused or filtered as spam`,
       `ask the mail provider to sign with DKIM for ${domain}, send a message from an address at another provider, and look for dkim=pass in the headers of the acknowledgement`,
     ),
   ];

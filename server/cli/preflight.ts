@@ -38,18 +38,12 @@ export function report(findings: readonly Finding[]): string {
     name,
     visible(remedy === "" ? detail : `${detail} -> ${remedy}`),
   ]);
-  return `${table(rows)}\n${verdict(findings)}\n`;
+  const count = (state: Finding["state"]) => findings.filter((finding) => finding.state === state).length;
+  const verdict = exitCodeFor(findings) === 0 ? "Ready for launch" : `Not ready: ${count("fail")} failed`;
+  return `${table(rows)}\n${verdict}, ${plural(count("warn"), "warning")}.\n`;
 }
 
 /** 0 if the site is ready for launch. Warnings do not prevent a launch. */
 export function exitCodeFor(findings: readonly Finding[]): 0 | 1 {
   return findings.some(({ state }) => state === "fail") ? 1 : 0;
-}
-
-function verdict(findings: readonly Finding[]): string {
-  const count = (state: Finding["state"]) => findings.filter((finding) => finding.state === state).length;
-  const warnings = plural(count("warn"), "warning");
-  return exitCodeFor(findings) === 0
-    ? `Ready for launch, ${warnings}.`
-    : `Not ready: ${count("fail")} failed, ${warnings}.`;
 }
