@@ -144,23 +144,9 @@ export function parseConfig(env: Environment) {
   return Object.freeze(config);
 }
 
-/** Ports that belong to the site even while nothing listens there, each with its use. */
-export function sitePortsOf(config: Config): ReadonlyMap<number, string> {
-  const ports = new Map<number, string>(NODE_PORTS.map((port) => [port, "a node in deploy/"]));
-  const urls = {
-    SITE_URL: config.build.siteUrl,
-    API_BASE: config.build.apiBase,
-    DATABASE_URL: config.databaseUrl,
-    SMTP_URL: config.smtpUrl,
-    ALERT_URL: config.alertUrl,
-    HOOK_URL: config.hook?.url,
-  };
-  for (const [name, url] of Object.entries(urls)) {
-    if (url && isLoopback(new URL(url).hostname) && new URL(url).port !== "")
-      ports.set(Number(new URL(url).port), name);
-  }
-  if (config.metricsPort !== null) ports.set(config.metricsPort, "METRICS_PORT");
-  return ports.set(config.port, "PORT");
+/** Ports that belong to the site even while nothing listens there. */
+export function sitePortsOf({ port, metricsPort }: Config): readonly (number | null)[] {
+  return [port, metricsPort, ...NODE_PORTS];
 }
 
 function isLoopback(hostname: string): boolean {

@@ -35,7 +35,7 @@ const PROGRAM = programName(process.env);
 try {
   await run(parseConfig(process.env));
 } catch (error) {
-  console.error(await explain(error));
+  console.error(explain(error));
   process.exit(1);
 }
 
@@ -155,23 +155,18 @@ function readyLines({ manifest }: Build, port: number, config: Config, senders: 
 }
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */
-async function explain(error: unknown): Promise<string> {
+function explain(error: unknown): string {
   if (error instanceof OperatorError) return error.advice.map((advice) => adviceLine(advice, PROGRAM)).join("\n");
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
-  const advice = await listenAdvice(code, port, address ?? hostname ?? "");
+  const advice = listenAdvice(code, port, address ?? hostname ?? "");
   if (advice) return adviceLine(advice, PROGRAM);
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** What to do if the server cannot listen; `null` for any other error. */
-async function listenAdvice(code: string | undefined, port = "", host = ""): Promise<Advice | null> {
+function listenAdvice(code: string | undefined, port = "", host = ""): Advice | null {
   if (code === "EADDRINUSE") {
-    const { isInboxOn } = await import("./inbox/serve.ts");
-    if (!(await isInboxOn(Number(port)))) {
-      return { problem: `Port ${port} is in use`, remedy: "stop the other program, or set e.g. PORT=3001" };
-    }
-    const remedy = "stop the inbox with Ctrl-C in its terminal, and start it again without --port";
-    return { problem: `Port ${port} is in use by an inbox`, remedy };
+    return { problem: `Port ${port} is in use`, remedy: "stop the other program, or set e.g. PORT=3001" };
   }
   if (code === "EACCES") {
     return { problem: `Port ${port} needs more rights`, remedy: "choose one above 1023, e.g. PORT=3000" };

@@ -4,10 +4,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { startServer } from "../scripts/run-server.ts";
 import { finish, store as send, submissionOf } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
-import { openInboxCommand } from "./support/inbox-command.ts";
 import { messageIdsOf } from "./support/invariant.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
@@ -74,16 +73,6 @@ test("a second server on its data folder exits at once and mails nothing; after 
   await expect.poll(waiting).toBe("No messages.\n");
   const ids = messageIdsOf(mailServer.mails);
   expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
-});
-
-test("says if an inbox uses its port", async () => {
-  const dataDir = await makeScratchFolder();
-  await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
-  const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort())));
-  expect(await failToStart({ PORT: String(inbox.port), DATA_DIR: dataDir })).toEqual({
-    code: 1,
-    error: `Port ${inbox.port} is in use by an inbox; stop the inbox with Ctrl-C in its terminal, and start it again without --port\n`,
-  });
 });
 
 test("in a terminal, it prints a few plain lines instead of JSON", async () => {

@@ -18,8 +18,8 @@ export interface InboxOptions {
   /** `null`: `firstPort`, or the next free port. */
   port: number | null;
   firstPort?: number;
-  /** The site's ports with their setting names. The inbox never uses these, even if nothing listens there now. */
-  sitePorts?: ReadonlyMap<number, string>;
+  /** The inbox never uses these, even if nothing listens there now. */
+  sitePorts?: readonly (number | null)[];
   clock?: Clock;
   /** Called for each error that is a defect of this program. */
   onDefect?(error: unknown): void;
@@ -65,14 +65,15 @@ export async function startInbox(options: InboxOptions) {
 }
 
 async function listenOnFreePort(
-  { port: wanted, firstPort = DEFAULT_PORT, sitePorts = new Map() }: InboxOptions,
+  { port: wanted, firstPort = DEFAULT_PORT, sitePorts = [] }: InboxOptions,
   app: FastifyInstance,
 ): Promise<{ port: number; servers: Server[] }> {
-  const owner = wanted === null ? undefined : sitePorts.get(wanted);
-  if (owner) throw new OperatorError({ problem: `Port ${wanted} is the site's (${owner})`, remedy: OTHER_PORT });
+  if (wanted !== null && sitePorts.includes(wanted)) {
+    throw new OperatorError({ problem: `Port ${wanted} is the site's`, remedy: OTHER_PORT });
+  }
   const [first, last] = wanted === null ? [firstPort, firstPort + PORTS_TRIED - 1] : [wanted, wanted];
   for (let port = first; port <= last; port += 1) {
-    if (sitePorts.has(port)) continue;
+    if (sitePorts.includes(port)) continue;
     const servers = await listenOnLoopback(port, app);
     if (servers) return { port, servers };
   }
@@ -115,13 +116,6 @@ async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Ser
     }
   }
   return servers;
-}
-
-/** Whether an inbox listens on the port. Called by a server that finds its port in use. */
-export async function isInboxOn(port: number): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
-  await answer?.body?.cancel();
-  return answer?.headers.get("server") === HEADERS.server;
 }
 
 async function closeAll(servers: readonly Server[]): Promise<void> {
