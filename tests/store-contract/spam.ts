@@ -170,7 +170,7 @@ export function spamSuite(test: ContractTest): void {
     );
     expect(await node.messages.act("spam", { references: [delivered] }, later(2))).toEqual([]);
     for (const channel of channels) expect(await node.queue.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
-    expect(await node.queue.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(false);
+    expect(await node.queue.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(true);
     expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
     // The operator who marked the message already knows about it.
     expect(await node.queue.unreported("mail", "quarantined")).toEqual([]);
