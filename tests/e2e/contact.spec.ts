@@ -65,7 +65,7 @@ test("the form has its texts, fields and countries, and a trap that visitors can
   });
 });
 
-test("after a success, five strings and a new key were sent, and the alert with a reference replaces the form", async ({
+test("after a success, five strings and a new key were sent, and an alert replaces the form", async ({
   page,
   site,
 }) => {
@@ -102,9 +102,7 @@ test("after a success, five strings and a new key were sent, and the alert with 
 test.describe("when the message is refused", () => {
   test.use({ expectedTrouble: /422|send-email|Sending the message failed|ERR_FAILED/ });
 
-  test("the failure alert shows the reason, the fields are kept, and only a changed text gets a new key", async ({
-    page,
-  }) => {
+  test("the failure alert shows the reason, fields are kept, and only a changed text gets a key", async ({ page }) => {
     await openForm(page);
     const keys: (string | undefined)[] = [];
     const json = { success: false, error: "Try later.", fields: { phone: "Enter digits." } };
@@ -234,11 +232,7 @@ test("the form asks about an address that looks wrong, and still sends it", asyn
   await expect(page.getByText("Is this address complete?")).toHaveCount(0);
 });
 
-test("a message can be sent over plain HTTP, where browsers disable parts of `crypto`", async ({
-  playwright,
-  launchOptions,
-  site,
-}) => {
+test("a message can be sent over plain HTTP, without all of `crypto`", async ({ playwright, launchOptions, site }) => {
   // Browsers trust localhost without HTTPS, so the page needs another name.
   const origin = site.url.replace("127.0.0.1", "site.test");
   const args = [...(launchOptions.args ?? []), "--host-resolver-rules=MAP site.test 127.0.0.1"];

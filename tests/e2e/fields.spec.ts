@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "@playwright/test";
 import { CONTACT_FIELDS, type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
@@ -10,6 +8,7 @@ import { sent, submit } from "../support/contact.ts";
 import { openInboxCommand } from "../support/inbox-command.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
+import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
 
 /** A word of its own for each field, as a visitor types it. */
@@ -27,13 +26,13 @@ const CORRECTED = wordsOf("Corrected", "corrected@example.com", "+44 20 7946 000
 /** As shown to people. */
 const shown = (name: ContactField) => (CONTACT_FIELDS[name].input === "country" ? "France" : TYPED[name]);
 
-test("what is typed in any field arrives wherever messages are sent, shown, searched, exported and corrected", async ({
-  page,
-}) => {
+test("what is typed in any field arrives wherever messages are sent, shown, found or corrected", async ({ page }) => {
   const mailServer = await startMailServer();
   const hook = await startHook();
   const site = await startServer({
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+    MAIL_TO: "team@example.org",
+    MAIL_FROM: "site@example.org",
     HOOK_URL: hook.url,
     HOOK_SECRET: `whsec_${Buffer.alloc(32).toString("base64")}`,
   });
@@ -58,6 +57,7 @@ test("what is typed in any field arrives wherever messages are sent, shown, sear
     const [{ reference }] = JSON.parse(await cli("list", "--json"));
 
     await expect.poll(() => mailServer.mails.length).toBe(1);
+    expect(mailServer.mails).toMatchObject([{ sender: "site@example.org", recipients: ["team@example.org"] }]);
     const mail = parseMail(mailServer.mails[0]?.raw ?? Buffer.alloc(0));
     expectIn("the mail's text", (name) => mail.text.includes(shown(name)));
     expectIn("the mail's HTML", (name) => mail.html.includes(shown(name)));
@@ -131,7 +131,5 @@ async function startHook() {
     if (body !== "") posts.push(JSON.parse(body));
     response.end();
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, posts, close: () => server.close() };
+  return { url: `http://127.0.0.1:${await openPort(server)}/`, posts, close: () => server.close() };
 }

@@ -5,9 +5,7 @@ import { test } from "../support/site.ts";
 const LABELS = ["About Us", "Carbon Credits", "Business Tools", "Energy Transition", "Support"];
 const SMALL_LABELS = ["About Us", "Carbon Offsetting Credits", "Business Tools", "Energy Transition", "Support"];
 
-test("the header has the logo, five plain labels and two buttons; the footer links to the home page", async ({
-  page,
-}) => {
+test("the header has the logo, five plain labels and two buttons; the footer links to the home", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/contact");
   const header = page.getByRole("banner");
@@ -133,9 +131,7 @@ test("the mark is not cut off in the header, the footer or the icon", async ({ p
   for (const margins of marks) expect(Math.min(...margins)).toBeGreaterThanOrEqual(0.5);
 });
 
-test("the rotor of Coming Soon turns, rests within five seconds, and turns again before Get Notified is pressed", async ({
-  page,
-}) => {
+test("the rotor of Coming Soon turns, rests within five seconds, and turns for Get Notified", async ({ page }) => {
   await page.goto("/no-such-page");
   const rotor = page.locator(".turbine-rotor");
   await expect(rotor).toHaveCSS("animation", "4.8s cubic-bezier(0.2, 0.5, 0.2, 1) turn");

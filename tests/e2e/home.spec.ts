@@ -162,9 +162,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("headline, subtitle and button are on the first screen, and do not overlap the film's buttons", async ({
-  page,
-}) => {
+test("headline, subtitle and button are on the first screen, apart from the film's buttons", async ({ page }) => {
   await page.goto("/");
   const parts = page.locator(".hero-text > *, .film-controls");
   const look = await parts.evaluateAll((all) =>

@@ -882,10 +882,7 @@ test("every screen shows whether the website runs, and the list shows what expir
   await expect(status).toContainText("Website: running");
 });
 
-test("messages are answered one after another by keyboard alone, and a reply can be taken back", async ({
-  page,
-  inbox,
-}) => {
+test("messages are answered one after another by keyboard, and a reply can be taken back", async ({ page, inbox }) => {
   const names = ["First", "Second"];
   for (const [index, name] of names.entries()) await put(inbox.store, "delivered", { name }, minutesAgo(index + 1));
   await inbox.open("/?tab=unanswered");

@@ -6,9 +6,7 @@ const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name
 
 test.use({ javaScriptEnabled: false, expectedTrouble: /status (422|429)|status of (422|429)/ });
 
-test("the browser checks the fields, and a refused message keeps everything typed and marks what to correct", async ({
-  page,
-}) => {
+test("the browser checks the fields; a refused message keeps all input and marks what is wrong", async ({ page }) => {
   await page.goto("/contact");
   await fillForm(page, { ...VISITOR, country: "", name: "" });
   await submit(page).click();

@@ -17,9 +17,7 @@ test("a policy's table of contents scrolls to its sections inside the pane", asy
   }
 });
 
-test("the explanations have their table of contents beside the text, and fill a wide screen like a policy", async ({
-  page,
-}) => {
+test("the explanations have their contents beside the text, and fill a wide screen", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   for (const path of ["/assets/carbon", "/assets/footprint"]) {
     await page.goto(path);
@@ -68,9 +66,7 @@ test("the refund notice is red", async ({ page }) => {
   await expect(colour).toHaveCSS("color", /^oklch\(0\.\d+ 0\.[12]\d* (1|2|3)\d(\.\d+)?\)$/);
 });
 
-test("an email address is on one line wherever it fits, and the punctuation after it never wraps alone", async ({
-  page,
-}) => {
+test("an email address is on one line wherever it fits, and no punctuation wraps alone", async ({ page }) => {
   for (const path of ["/privacy", "/terms", "/refund", "/delivery"]) {
     await page.goto(path);
     for (const width of [320, 340, 360, 375, 390, 412, 768, 1280]) {

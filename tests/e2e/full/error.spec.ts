@@ -2,9 +2,7 @@ import { expect, test } from "@playwright/test";
 import { startProgram } from "../../../scripts/run-server.ts";
 
 /** Uses the development server, which serves each module separately, so that one module can be made to fail. */
-test("an unexpected rendering failure shows the error screen with its message; a reload keeps what was typed", async ({
-  page,
-}) => {
+test("a rendering failure shows the error screen with its message; a reload keeps the input", async ({ page }) => {
   const env = { PORT: "0", DATA_DIR: test.info().outputPath("data") };
   const dev = await startProgram(["node", "scripts/dev.ts"], { env });
   const url = `http://localhost:${dev.port}`;

@@ -28,9 +28,7 @@ for (const [path, file] of [
   ["/", "media"],
   ["/contact", "\\.js$"],
 ] as const) {
-  test(`${path} is prerendered while the pointer rests on its link; its film or script waits for the visit`, async ({
-    site,
-  }) => {
+  test(`${path} is prerendered while the pointer rests on its link, without its film or script`, async ({ site }) => {
     const gate = await startGate(site.url);
     const page = await newVisitor();
     await page.goto(`${gate.url}/privacy`);

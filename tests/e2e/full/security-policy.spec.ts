@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "@playwright/test";
+import { openPort } from "../../support/raw-http.ts";
 import { collectTrouble, test } from "../../support/site.ts";
 import { collectViolations } from "../../support/violations.ts";
 
@@ -35,9 +34,8 @@ test.describe("a film from another host in the settings", () => {
     const film = readdirSync("dist/media").find((name) => name.includes("h264")) ?? "";
     const host = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "video/mp4" }).end(readFileSync(`dist/media/${film}`));
-    }).listen(0, "127.0.0.1");
-    await once(host, "listening");
-    const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+    });
+    const origin = `http://127.0.0.1:${await openPort(host)}`;
     await page.route("/", async (route) => {
       const response = await route.fetch();
       const { "content-security-policy": policy = "", ...headers } = response.headers();
