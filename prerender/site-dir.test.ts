@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { completeSettings } from "../app/settings.ts";
 import { site } from "../app/site.ts";
+import { openPort } from "../tests/support/raw-http.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { untilEnd } from "../tests/support/until-end.ts";
 import { contextOf, openVite } from "../tests/support/vite-server.ts";
@@ -41,10 +40,9 @@ test("the development server refuses what the build refuses", async () => {
   await writeFile(join(folder, "site.ts"), 'export const site = { look: { colours: { accent: "#123456" } } };\n');
   vi.stubEnv("SITE_DIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const http = createServer((await untilEnd(openVite())).middlewares).listen(0, "127.0.0.1");
+  const http = createServer((await untilEnd(openVite())).middlewares);
   onTestFinished(() => void http.close());
-  await once(http, "listening");
-  const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`);
+  const response = await fetch(`http://127.0.0.1:${await openPort(http)}/`);
   const problem =
     /site\.ts:1: The colour .on-accent. on .accent. of the light theme has a contrast of 1\.24:1, and needs/;
   const text = (await response.text()).replaceAll("&quot;", '"');

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
 import { textOf } from "../tests/support/html.ts";
+import { openPort } from "../tests/support/raw-http.ts";
 import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import config from "../vite.config.ts";
 import { loadRenderer } from "./load-renderer.ts";
@@ -65,10 +64,9 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
 
 test("the development server draws the icons when it starts, not on a request", async () => {
   vi.mocked(drawIcons).mockClear();
-  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
+  const http = createHttpServer(server.middlewares);
   onTestFinished(() => void http.close());
-  await once(http, "listening");
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${await openPort(http)}`;
   for (const path of ["/favicon.ico", "/favicon-192.png", "/favicon.ico"]) {
     const response = await fetch(origin + path);
     expect((await response.bytes()).length).toBeGreaterThan(500);

@@ -2,10 +2,9 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ContactMessage } from "../contract/contact-message.ts";
 import { estimateNotes } from "../contract/footprint/words.ts";
-import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { widthOf } from "../server/cli/output.ts";
 import type { Submission } from "../server/store/intake.ts";
 import type { Store } from "../server/store/open-store.ts";
@@ -465,13 +464,10 @@ describe("on SQLite", () => {
   });
 });
 
-describe("a backup", () => {
-  let server: PostgresConnection;
-  beforeAll(async () => {
-    server = await sharePostgres();
-  }, 120_000);
-  afterAll(() => server?.stop(), 120_000);
+const server = await sharePostgres();
+afterAll(() => server.stop());
 
+describe("a backup", () => {
   test.each(["SQLite", "PostgreSQL"])("of %s is a new file, which can be opened again", async (kind) => {
     const [dataDir, folder] = [await makeScratchFolder(), await makeScratchFolder()];
     const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -16,7 +16,7 @@ import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
 import { startNetwork } from "./support/network.ts";
 import { changesOf, operationsOf } from "./support/operations.ts";
-import { exchange } from "./support/raw-http.ts";
+import { exchange, openPort } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -296,8 +296,7 @@ describe("the command", () => {
   test("uses the next port that is free on IPv4 and IPv6 if the first one is in use", async () => {
     const blockers = [createServer(), createServer()] as const;
     onTestFinished(() => blockers.forEach((server) => void server.close()));
-    await once(blockers[0].listen(0, "127.0.0.1"), "listening");
-    const { port: firstPort } = blockers[0].address() as AddressInfo;
+    const firstPort = await openPort(blockers[0]);
     blockers[1].listen(firstPort + 1, "::1");
     // There may be no IPv6, or another program may use the port.
     await Promise.race([once(blockers[1], "listening"), once(blockers[1], "error")]);
@@ -314,10 +313,9 @@ describe("the command", () => {
 
   test("says what to do if its port is in use, there is no data, or it is used incorrectly", async () => {
     const dataDir = await makeDataDir();
-    const blocker = createServer().listen(0, "127.0.0.1");
-    await once(blocker, "listening");
+    const blocker = createServer();
     onTestFinished(() => void blocker.close());
-    const { port } = blocker.address() as AddressInfo;
+    const port = await openPort(blocker);
     const site = { DATA_DIR: dataDir, PORT: "3017", METRICS_PORT: "9464" };
     const problems = { [port]: "in use", 3017: "the site's", 9464: "the site's", 3002: "the site's" };
     for (const [taken, problem] of Object.entries(problems)) {

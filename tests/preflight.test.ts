@@ -1,16 +1,13 @@
 import { Resolver } from "node:dns/promises";
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { remedyText } from "../contract/commands.ts";
-import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAcknowledgement,
@@ -33,11 +30,14 @@ import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { openStoreInProcess, RETENTION } from "./support/in-process-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
-import { listen } from "./support/raw-http.ts";
+import { listen, openPort } from "./support/raw-http.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
+
+const postgres = await sharePostgres();
+afterAll(() => postgres.stop());
 
 const homePage = () => loadBuild("dist").files.get("/")?.variants.identity.body.toString() ?? "";
 
@@ -107,12 +107,6 @@ test("the disk is writable (the check leaves no trace), not writable, or almost 
 });
 
 describe("the database", () => {
-  let postgres: PostgresConnection;
-  beforeAll(async () => {
-    postgres = await sharePostgres();
-  });
-  afterAll(() => postgres.stop());
-
   const NEWEST = MIGRATIONS.length;
   /** The first finding, as `state: detail -> remedy`. */
   const judge = async (config: Parameters<typeof checkDatabase>[0]) => {
@@ -287,10 +281,8 @@ test("acknowledgements have no envelope sender, so they need DKIM; and they need
 describe("the site", () => {
   const answering = async (status: number, text: string) => {
     const server = createServer((_request, response) => response.writeHead(status).end(text));
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
     onTestFinished(() => void server.close());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${await openPort(server)}`;
   };
   const states = async (siteUrl: string, apiBase = "") =>
     (await checkSite({ siteUrl, apiBase }, homePage())).map(({ name, state }) => `${name} ${state}`);

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import pg from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
+import { openPort } from "../../tests/support/raw-http.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
@@ -35,7 +35,7 @@ test("limits the commit of a long transaction like any other commit", async () =
   const long = database.transaction((query) => query("SELECT 1"), { isLong: true });
   await expect(long).rejects.toThrow(StoreUnavailable);
   network.become({ kind: "open" });
-}, 15_000);
+});
 
 test("limits every statement's time even behind a pooler that drops connection settings", async () => {
   const url = await server.createDatabase();
@@ -49,9 +49,8 @@ test("limits every statement's time even behind a pooler that drops connection s
     });
     for (const socket of [inside, outside]) socket.on("error", () => {});
   });
-  await once(pooler.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void pooler.close());
-  const pooled = url.replace(`:${server.port}/`, `:${(pooler.address() as AddressInfo).port}/`);
+  const pooled = url.replace(`:${server.port}/`, `:${await openPort(pooler)}/`);
   const client = new pg.Client({ connectionString: pooled, statement_timeout: 1234 });
   await client.connect();
   expect((await client.query("SHOW statement_timeout")).rows).toEqual([{ statement_timeout: "0" }]);

@@ -74,29 +74,26 @@ test("judges only with 20 lessons of each kind, by the words that are more frequ
   expect([isHeld(), memory.signsOf(words(spam))]).toEqual([false, []]);
 });
 
-test.each(SPAM_LANGUAGES)(
-  "holds no genuine message in %s, however few good lessons it has in that language",
-  (language) => {
-    for (const own of ["English", "German"]) {
-      for (const [spam, good] of [
-        [7, 0],
-        [10, 0],
-        [40, 0],
-        [10, 1],
-        [40, 1],
-        [40, 3],
-        [40, 10],
-      ] as const) {
-        const memory = createSpamMemory();
-        for (const kind of ["spam", "good"] as const) teach(memory, kind, some(own, kind, 40));
-        teach(memory, "spam", some(language, "spam", spam));
-        teach(memory, "good", some(language, "good", good));
-        const held = sampleMessages(language, "good", "tests").filter((text) => memory.looksLikeSpam(words(text)));
-        expect([own, spam, good, held]).toEqual([own, spam, good, []]);
-      }
+test.each(SPAM_LANGUAGES)("holds no genuine message in %s, however few good lessons it has in it", (language) => {
+  for (const own of ["English", "German"]) {
+    for (const [spam, good] of [
+      [7, 0],
+      [10, 0],
+      [40, 0],
+      [10, 1],
+      [40, 1],
+      [40, 3],
+      [40, 10],
+    ] as const) {
+      const memory = createSpamMemory();
+      for (const kind of ["spam", "good"] as const) teach(memory, kind, some(own, kind, 40));
+      teach(memory, "spam", some(language, "spam", spam));
+      teach(memory, "good", some(language, "good", good));
+      const held = sampleMessages(language, "good", "tests").filter((text) => memory.looksLikeSpam(words(text)));
+      expect([own, spam, good, held]).toEqual([own, spam, good, []]);
     }
-  },
-);
+  }
+});
 
 test("forgets the rarest words above 200,000, and keeps the frequent ones", () => {
   const memory = createSpamMemory();

@@ -18,39 +18,31 @@ import { untilEnd } from "../support/until-end.ts";
 const LOCKED_MS = 10_000;
 const LONG = { timeout: 120_000 };
 
-test(
-  `with the database locked for ${LOCKED_MS / 1000} s, messages are refused, pages are served, and nothing is lost`,
-  LONG,
-  async () => {
-    const { scene, server } = await openBusyScene();
-    const unlock = lockDatabase(scene.dataDir);
-    const untilMs = performance.now() + LOCKED_MS;
-    while (performance.now() < untilMs) {
-      const answers = scene.visitors.post(server.url, 3);
-      await expectPagesUp(server);
-      expectRefusedForNow(await answers);
-    }
-    unlock();
-    await scene.expectNothingLost(server);
-  },
-);
+test("with a locked database, messages are refused, pages are served, and nothing is lost", LONG, async () => {
+  const { scene, server } = await openBusyScene();
+  const unlock = lockDatabase(scene.dataDir);
+  const untilMs = performance.now() + LOCKED_MS;
+  while (performance.now() < untilMs) {
+    const answers = scene.visitors.post(server.url, 3);
+    await expectPagesUp(server);
+    expectRefusedForNow(await answers);
+  }
+  unlock();
+  await scene.expectNothingLost(server);
+});
 
-test(
-  "on a full disk, messages are refused until there is room, pages are served, and nothing is lost",
-  LONG,
-  async ({ skip }) => {
-    const disk = await mountSmallDisk(skip);
-    const { scene, server } = await openBusyScene({ dataDir: disk.folder });
-    await disk.fill();
-    await expectOutage(scene, server);
-    expect(server.output()).toMatch(/the disk is full \(SQLite error 13\); free some space on the disk with DATA_DIR/);
-    disk.free();
-    await scene.expectNothingLost(server);
-  },
-);
+test("on a full disk, messages are refused, pages are served, and nothing is lost", LONG, async ({ skip }) => {
+  const disk = await mountSmallDisk(skip);
+  const { scene, server } = await openBusyScene({ dataDir: disk.folder });
+  await disk.fill();
+  await expectOutage(scene, server);
+  expect(server.output()).toMatch(/the disk is full \(SQLite error 13\); free some space on the disk with DATA_DIR/);
+  disk.free();
+  await scene.expectNothingLost(server);
+});
 
 test.for([3, 6])(
-  "a server on a disk with %i free blocks is not ready after the first refusal",
+  "a server on a disk with %i free blocks is not ready after a refusal",
   LONG,
   async (blocks, { skip }) => {
     const disk = await mountSmallDisk(skip);
@@ -80,7 +72,7 @@ const DISK_FAULTS = [
 ] as const;
 
 test.for(DISK_FAULTS)(
-  "with %s, messages are refused until the repair, pages are served, and nothing is lost",
+  "with %s, messages are refused, pages are served, and nothing is lost",
   LONG,
   async ([, calls, error], { skip }) => {
     const { scene, server } = await openBusyScene();
@@ -93,7 +85,7 @@ test.for(DISK_FAULTS)(
 );
 
 test(
-  "on a stuck disk, messages are refused before it answers, /readyz fails, pages are served, and nothing is lost",
+  "on a stuck disk, messages are refused, /readyz fails, pages are served, and nothing is lost",
   LONG,
   async ({ skip }) => {
     const { scene, server } = await openBusyScene();

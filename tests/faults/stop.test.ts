@@ -57,7 +57,7 @@ test("after SIGTERM, the server reads half-sent requests, answers them and close
 }, 60_000);
 
 test.each(["hold-after-data", "hang-before-greeting"] as const)(
-  "neither a silent mail server (%s) nor clients with unfinished requests delay the exit after SIGTERM",
+  "neither a silent mail server (%s) nor unfinished requests delay the exit",
   async (kind) => {
     const scene = await openScene();
     scene.mailServer.behave({ kind });

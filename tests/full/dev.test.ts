@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createServer as createVite } from "vite";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -9,6 +9,7 @@ import { prerender } from "../../prerender/site-plugin.ts";
 import { startProgram } from "../../scripts/run-server.ts";
 import config from "../../vite.config.ts";
 import { copyProject } from "../support/project-copy.ts";
+import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
 import { untilEnd } from "../support/until-end.ts";
 
@@ -74,10 +75,9 @@ test("runs beside the site, accepts messages without limits, reloads pages only 
 }, 60_000);
 
 test("ends with one clear line and leaves no process when its port is taken", async () => {
-  const taken = createServer().listen(0, "127.0.0.1");
+  const taken = createServer();
   onTestFinished(() => void taken.close());
-  await once(taken, "listening");
-  const { port } = taken.address() as AddressInfo;
+  const port = await openPort(taken);
   const failure = `Port ${port} is in use; stop the other program, or run e.g. PORT=3001 npm run dev`;
   const dev = startProgram(["node", "scripts/dev.ts"], { env: { PORT: String(port) } });
   await expect(dev).rejects.toThrow(new Error(`node scripts/dev.ts ended with 1:\n${failure}\n`));
@@ -108,14 +108,13 @@ test("shows new, changed and deleted pages at once, and the problems of a page",
     logLevel: "silent",
     server: { middlewareMode: true, ws: false, watch: { ignored } },
   });
-  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
+  const http = createHttpServer(server.middlewares);
   onTestFinished(async () => {
     http.close();
     await server.close();
     await rm(pagesDir, { recursive: true, force: true });
   });
-  await once(http, "listening");
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${await openPort(http)}`;
   const warn = vi.spyOn(server.config.logger, "warn");
   const reload = vi.spyOn(server.environments.client.hot, "send");
   const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });

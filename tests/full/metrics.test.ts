@@ -129,9 +129,7 @@ test("shows the queue of all nodes, and omits it while the store does not answer
   await expect.poll(queued, { timeout: 15_000 }).toBe(1);
 }, 90_000);
 
-test("shows a disk that is nearly full, the oldest message, and a store that has been away for a minute", async ({
-  skip,
-}) => {
+test("shows a nearly full disk, the oldest message, and a store that is away for a minute", async ({ skip }) => {
   const { folder: dataDir } = await mountSmallDisk(skip);
   const { store, accept, clock } = await openPostOffice();
   await accept();
@@ -167,11 +165,16 @@ test("shows that no mail can be sent", async () => {
 
 test("for a port in use, prints one line that suggests another port, and exits with code 1", async () => {
   const { port } = await start();
-  const blocker = createServer().on("error", () => {});
+  // Another run of this test, or another program, does not use this address.
+  const host = `127.1.${(process.pid >> 8) & 255}.${process.pid & 255}`;
+  const blocker = createServer();
   onTestFinished(() => void blocker.close());
-  await Promise.race([once(blocker.listen(9464, "127.0.0.1"), "listening"), once(blocker, "error")]);
-  for (const [taken, other] of [[port, 9464] as const, [9464, 9465] as const])
-    await expect(startServer({ METRICS_PORT: String(taken) })).rejects.toThrow(
+  await once(blocker.listen(9464, host), "listening");
+  for (const [address, taken, other] of [
+    [port, port, 9464],
+    [`${host}:9464`, 9464, 9465],
+  ])
+    await expect(startServer({ METRICS_PORT: String(address) })).rejects.toThrow(
       new RegExp(
         ` ended with 1:\\nMETRICS_PORT ${taken} is in use; choose another, e\\.g\\. METRICS_PORT=${other}\\n$`,
       ),

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type PostgresConnection, type PostgresServer, startPostgres } from "../../scripts/run-postgres.ts";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type PostgresServer, startPostgres } from "../../scripts/run-postgres.ts";
 import { findFreePort, type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { BALANCERS, type Balancer, startBalancer } from "../support/balancer.ts";
 import { openInboxCommand } from "../support/inbox-command.ts";
@@ -20,12 +20,9 @@ const PAUSE_MS = 50;
 /** The number of mails that a node sends at the same time. A kill may repeat all of them. */
 const UNDER_WAY = 5;
 
-let postgres: PostgresConnection;
+const postgres = await sharePostgres();
 /** Not shared with other test files, because tests here stop it. */
 let ownPostgres: PostgresServer | undefined;
-beforeAll(async () => {
-  postgres = await sharePostgres();
-});
 afterAll(async () => {
   await postgres.stop();
   await ownPostgres?.stop();

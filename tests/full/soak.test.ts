@@ -9,7 +9,6 @@ import { openStoreInProcess } from "../support/in-process-store.ts";
 import { countEach, findViolations, messageIdsOf } from "../support/invariant.ts";
 import { type Behaviour, startMailServer } from "../support/mail-server.ts";
 import { startNetwork, type Weather } from "../support/network.ts";
-import { drip, openSocket } from "../support/raw-http.ts";
 import { startReceiver, status } from "../support/receiver.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { kill, stopAsking } from "../support/scene.ts";
@@ -164,29 +163,7 @@ async function openSite() {
     },
     end: () => restart(index),
   });
-  const clients = (name: string, head: string, piece: string): Fault => {
-    let timer: NodeJS.Timeout | undefined;
-    const sockets: Awaited<ReturnType<typeof openSocket>>[] = [];
-    return {
-      name: `clients: ${name}`,
-      async begin() {
-        const open = nodes.flatMap(({ port }) => Array.from({ length: 50 }, () => openSocket(port)));
-        for (const socket of await Promise.all(open)) {
-          socket.on("error", () => {}).resume();
-          socket.write(head);
-          sockets.push(socket);
-          if (piece.length === 1) drip(socket, 500);
-        }
-        if (piece.length > 1) timer = every(20, () => sockets.map((socket) => socket.write(piece)));
-      },
-      end() {
-        clearInterval(timer);
-        for (const socket of sockets.splice(0)) socket.destroy();
-      },
-    };
-  };
   let timer: NodeJS.Timeout | undefined;
-  const POST = "POST /send-email HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
   const faults: Fault[] = [
     node("killed", 0, "SIGKILL"),
     node("the other killed", 1, "SIGKILL"),
@@ -239,10 +216,6 @@ async function openSite() {
     hookAnswers("slow", (response, post) => setTimeout(() => take(response, post), 2000)),
     hookAnswers("cut after the post", (response, post) => take(response.destroy(), post)),
     weather("hook: refuses connections", hookNetwork, { kind: "refused" }),
-    clients("headers that never end", `${POST}x-slow: `, "x"),
-    clients("bodies that never end", `${POST}content-length: 60000\r\n\r\n`, "x"),
-    clients("chunks of one byte", `${POST}transfer-encoding: chunked\r\n\r\n`, "1\r\nx\r\n"),
-    clients("broken bodies", `${POST}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nno length\r\n`, "no length\r\n"),
   ];
 
   return {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { openPort } from "./raw-http.ts";
 
 /**
  * A proxy in front of the real server, for things that not every engine's tools can do: record requests, delay a
@@ -24,10 +24,9 @@ export async function startGate(serverUrl: string) {
   const listener = createServer((incoming, outgoing) => {
     // Closes the connection, like a network without a server.
     pass(incoming, outgoing).catch(() => outgoing.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(listener, "listening");
+  });
   return {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await openPort(listener)}`,
     requests,
     /** Requests with a matching path wait until the returned function is called. */
     hold(path: RegExp) {

@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { openPort } from "./raw-http.ts";
 
 /**
  * `open`: bytes pass. `refused`: every connection is reset at once. `silent`: connections stay open, but no bytes pass; a connection that
@@ -50,7 +50,6 @@ export async function startNetwork(targetPort: number) {
 
   // Listens until the end of the test: meanwhile another program could take a port that was given up.
   const listener = createServer((socket) => (weather.kind === "refused" ? socket.resetAndDestroy() : serve(socket)));
-  await once(listener.listen(0, "127.0.0.1"), "listening");
   const cutAll = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -60,7 +59,7 @@ export async function startNetwork(targetPort: number) {
   });
 
   return {
-    port: (listener.address() as AddressInfo).port,
+    port: await openPort(listener),
     become(next: Weather): void {
       weather = next;
       if (next.kind === "refused") cutAll();

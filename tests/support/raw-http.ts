@@ -1,11 +1,17 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, type Server, type Socket } from "node:net";
 import type { AppUnderTest } from "./app.ts";
 
 /** Listens on a port that the system chooses. */
 export async function listen({ app }: AppUnderTest): Promise<number> {
   return Number(new URL(await app.listen({ port: 0, host: "127.0.0.1" })).port);
+}
+
+/** The same for any other server. */
+export async function openPort(server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
 }
 
 /** The text of a request that closes its connection. */

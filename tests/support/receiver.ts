@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { openPort } from "./raw-http.ts";
 
 interface Post<Body> {
   path: string;
@@ -26,8 +25,7 @@ export async function startReceiver<Body>(answer: Answer = status(200)) {
   });
   // Longer than any test, because an attempt would fail if its connection closed just before it was used again.
   server.keepAliveTimeout = 600_000;
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await openPort(server);
   const close = () => {
     server.close();
     server.closeAllConnections();

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { parseHeadersFile } from "./headers-file.ts";
+import { openPort } from "./raw-http.ts";
 
 /**
  * Does only what every static host does: serves a file, a folder's index or 404.html, with the headers of `_headers`.
@@ -23,10 +22,9 @@ export async function startStaticHost() {
     if (!file) return response.writeHead(404, { "content-type": "text/html" }).end(await readFile("dist/404.html"));
     const contentType = CONTENT_TYPE[isFolder ? ".html" : extname(path)] ?? "application/octet-stream";
     return response.writeHead(200, { "content-type": contentType }).end(file);
-  }).listen(0, "127.0.0.1");
-  await once(host, "listening");
+  });
   return {
-    url: `http://127.0.0.1:${(host.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await openPort(host)}`,
     close() {
       host.close();
       host.closeAllConnections();
