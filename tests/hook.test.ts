@@ -112,6 +112,30 @@ it("tells the receiver of corrections and erasures of posted messages, with the 
   expect(await store.queue.claimHookEvents(9, new Date(8.64e15))).toEqual([]);
 });
 
+it("stops at once while the receiver does not answer, and never gives an event up", async () => {
+  const { accept, clock, log, receiver, start, seen, store } = await openHookOffice();
+  const reference = await accept();
+  start();
+  await seen("delivered");
+  await store.people.rectify("ada@example.org", { name: "Countess" }, clock.now());
+  const [queue, hook] = [store.queue, { url: receiver.url, secrets: [SECRET] }];
+  const posted = Promise.withResolvers<void>();
+  receiver.answer = () => posted.resolve();
+  vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
+  const hanging = startHookEvents({ queue, hook, log, clock });
+  await posted.promise;
+  await hanging.stop();
+  const [event] = await queue.claimHookEvents(1, new Date(8.64e15));
+  expect(event).toMatchObject({ reference });
+  receiver.answer = status(410);
+  const claimHookEvents = vi.fn<typeof queue.claimHookEvents>(async () => (event ? [{ ...event, attempts: 999 }] : []));
+  const settleHookEvent = vi.fn<typeof queue.settleHookEvent>();
+  const refused = startHookEvents({ queue: { claimHookEvents, settleHookEvent }, hook, log, clock, random: () => 0.5 });
+  await seen("deferred");
+  await refused.stop();
+  expect(settleHookEvent).toHaveBeenCalledWith(event?.id, new Date(clock.now().getTime() + 4 * HOUR_MS));
+});
+
 describe("a receiver", () => {
   it("that asks to wait gets no posts until then, while mails are sent", async () => {
     const { accept, clock, mailer, receiver, seen, start } = await openHookOffice();

@@ -15,32 +15,42 @@ interface HookEventsOptions {
 const POLL_INTERVAL_MS = 10_000;
 /** Few, so that a round with a slow receiver ends within the lease of its events. */
 const EVENTS_AT_ONCE = 3;
+/** Later attempts follow each other like this one, and have no end. */
+const LAST_COUNTED_ATTEMPT = 7;
 
 /**
- * Tells the receiver of HOOK_URL which messages were erased or corrected, with their references alone. Retries for five
- * days, like other deliveries.
+ * Tells the receiver of HOOK_URL which messages were erased or corrected, with their references alone. Retries until the
+ * receiver accepts them, because a law demands that it hears of them.
  */
 export function startHookEvents(options: HookEventsOptions): { stop(): Promise<void> } {
   const { queue, hook, log, clock = systemClock, random = Math.random } = options;
-
+  const stopping = new AbortController();
   async function work(): Promise<void> {
     try {
       for (const { id, type, reference, at, attempts } of await queue.claimHookEvents(EVENTS_AT_ONCE, clock.now())) {
         const event = { id: `${reference}.${type}.${id}`, type, timestamp: at, data: { reference } };
-        const failure = failureOf(await postEvent(hook, event, clock.now()));
-        const isRetried = failure?.kind === "temporary";
-        const dueAt = isRetried ? nextAttemptAt(attempts, clock.now(), random, failure.retryAfterMs) : null;
+        const failure = failureOf(await postEvent(hook, event, clock.now(), stopping.signal));
+        // The next start repeats it when its lease ends.
+        if (failure && stopping.signal.aborted) return;
+        const counted = Math.min(attempts, LAST_COUNTED_ATTEMPT);
+        const dueAt = failure && nextAttemptAt(counted, clock.now(), random, failure.retryAfterMs);
         await queue.settleHookEvent(id, dueAt);
-        const outcome = failure === null ? "delivered" : dueAt ? "deferred" : "failed";
-        const facts = { event: outcome, channel: "hook", reference, attempts, ...(dueAt && { dueAt }) };
-        const level = outcome === "failed" ? "error" : "info";
-        log[level](failure ? { ...facts, error: failure.message } : facts, `Web hook, ${type}: ${outcome}`);
+        const facts = { channel: "hook", reference, attempts };
+        if (failure) {
+          const deferred = { event: "deferred", ...facts, ...(dueAt && { dueAt }), error: failure.message };
+          log.info(deferred, `Web hook, ${type}: not delivered yet; will be retried`);
+        } else log.info({ event: "delivered", ...facts }, `Web hook, ${type}: delivered`);
       }
     } catch (error) {
       const text = "Events for HOOK_URL wait, because the database does not answer";
       log.warn({ event: "store-unavailable", channel: "hook", error: errorName(error) }, text);
     }
   }
-
-  return repeat(work, POLL_INTERVAL_MS, clock, true);
+  const posting = repeat(work, POLL_INTERVAL_MS, clock, true);
+  return {
+    stop(): Promise<void> {
+      stopping.abort();
+      return posting.stop();
+    },
+  };
 }

@@ -64,6 +64,7 @@ export async function postEvent(
   { url, secrets, onAnswer }: HookSettings & HookListener,
   event: HookEvent,
   now: Date,
+  stopping?: AbortSignal,
 ): Promise<HookAnswer> {
   const { id, ...payload } = event;
   const body = JSON.stringify(payload);
@@ -78,7 +79,7 @@ export async function postEvent(
       },
       body,
       redirect: "manual",
-      signal: AbortSignal.timeout(ATTEMPT_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(ATTEMPT_MS), ...(stopping ? [stopping] : [])]),
     });
     onAnswer?.(response.headers);
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);

@@ -1,5 +1,5 @@
 import type { Core } from "./core.ts";
-import { insertRows, type Query } from "./database.ts";
+import { insertRows, onlyRow, type Query } from "./database.ts";
 import type { StoredMessage } from "./store.ts";
 
 // Erasures and corrections that the receiver of HOOK_URL must hear of. They are no deliveries, because these belong to a
@@ -44,10 +44,15 @@ async function claimHookEvents({ transaction, dialect }: Core, limit: number, no
   return claimed.sort((one, other) => one.id - other.id);
 }
 
-/** Sets the next attempt; `null` removes the event, which was delivered or given up. */
+/** Sets the next attempt; `null` removes the event, which was delivered. */
 async function settleHookEvent({ query }: Core, id: number, dueAt: Date | null): Promise<void> {
   if (dueAt) await query("UPDATE hook_events SET due_at = $2 WHERE id = $1", [id, dueAt]);
   else await query("DELETE FROM hook_events WHERE id = $1", [id]);
 }
 
-export const hookEvents = { claimHookEvents, settleHookEvent };
+/** The events that wait, and when the oldest of their messages was erased or corrected. */
+function countHookEvents({ query }: Core): Promise<{ count: number; firstAt: Date | null }> {
+  return onlyRow(query, "SELECT count(*) AS count, min(at) AS first_at FROM hook_events");
+}
+
+export const hookEvents = { claimHookEvents, settleHookEvent, countHookEvents };

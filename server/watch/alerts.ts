@@ -33,7 +33,7 @@ const CHECK_INTERVAL_MS = MINUTE_MS / 2;
 const SOON_MS = 1000;
 const POST_TIMEOUT_MS = 10_000;
 /** These alerts are sent at most daily. Others are sent at most hourly, except `expiring`. */
-const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue", "unanswered"];
+const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue", "unanswered", "unposted"];
 /** The outbox has logged these as errors already. */
 const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
@@ -62,6 +62,8 @@ export function startAlerts(options: AlertOptions) {
   /** This node's alerts, used while the store does not answer, and for the words about their end. */
   const sent = new Map<string, SentAlert & { problem: string; isStored: boolean }>();
   let failedPost: { at: Date; keys: string } | null = null;
+  /** The ends of alerts that were logged, but not posted yet. */
+  const unpostedEnds = new Map<string, string>();
 
   async function check(): Promise<void> {
     // Taken before the query, so that events during the query count as later than this alert.
@@ -113,6 +115,7 @@ export function startAlerts(options: AlertOptions) {
   async function reportEnds({ now, facts, troubles }: Situation, stored: ReadonlyMap<string, SentAlert>) {
     if (facts === null) return;
     const lasting = troubles.map(keyOf);
+    for (const key of lasting) unpostedEnds.delete(key);
     const known = new Map<string, SentAlert & { problem?: string; isStored?: boolean }>([...stored, ...sent]);
     const ended = [...known].filter(([key]) => !lasting.includes(key) && isOwn(key) && !UNENDED.has(key));
     for (const [key, { since, problem, isStored = true }] of ended) {
@@ -121,13 +124,15 @@ export function startAlerts(options: AlertOptions) {
       sent.delete(key);
       if (last && (await ifAvailable(store.status.moveAlert(key, last, null))) !== true) continue;
       const duration = durationInWords(Math.max(0, now.getTime() - since.getTime()));
-      const text = `${brand}: Resolved after ${duration}: ${problem ?? name}`;
-      log.info({ event: "alert-over", troubles: [name] }, text);
+      const text = unpostedEnds.get(key) ?? `${brand}: Resolved after ${duration}: ${problem ?? name}`;
+      if (!unpostedEnds.delete(key)) log.info({ event: "alert-over", troubles: [name] }, text);
       // Another node has told about the end of an alert that is no longer stored.
       if (!last && isStored) continue;
       const isSent = await post(text, { troubles: [], resolved: [name] }, options, stopping.signal);
       // Put back, so that the next check tries again.
-      if (!isSent && last) await ifAvailable(store.status.moveAlert(key, null, last));
+      if (isSent || !last) continue;
+      unpostedEnds.set(key, text);
+      await ifAvailable(store.status.moveAlert(key, null, last));
     }
   }
 

@@ -30,8 +30,12 @@ it("lists the most urgent trouble first; only operators are told that no website
   await store.status.reportNode([], clock.now());
   expect(await find("operator", CHANNELS, "one day")).toContain("warning null unanswered 1");
   expect(await find("operator", CHANNELS, "two working days")).not.toContain("warning null unanswered 1");
-  // Deliveries left by a hook that is switched off are no trouble.
-  expect(await find("operator", ["mail"])).toEqual(shared.filter((one) => one !== warning));
+  await store.people.rectify("ada@example.org", { name: "Countess" }, clock.now());
+  clock.set(3_600_000);
+  shared.splice(3, 0, "warning null unposted 1");
+  expect(await find("server")).toEqual(shared);
+  // What a hook that is switched off has left is no trouble.
+  expect(await find("server", ["mail"])).toEqual(shared.filter((one) => !/hook|unposted/.test(one)));
 });
 
 it("Prometheus has a rule for each trouble, on each channel whose failure affects a message", () => {

@@ -11,8 +11,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
 /**
  * Something that is wrong. Per channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
- * `failed`: deliveries failed for good. `unanswered`: messages have waited for an answer longer than the site promises. `quarantined`: messages are held back. `expiring`: messages will be erased
- * soon. `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's
+ * `failed`: deliveries failed for good. `unposted`: HOOK_URL has not accepted an erasure or correction for an hour.
+ * `unanswered`: messages have waited for an answer longer than the site promises. `quarantined`: messages are held back.
+ * `expiring`: messages will be erased soon. `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's
  * file is partly unreadable. `website-down`: no server runs. `clock`: this machine's clock is wrong. `backup-overdue`:
  * no backup has succeeded for two days. `disk-low`: little space is left.
  */
@@ -20,6 +21,7 @@ export const TROUBLE_KINDS = [
   "overdue",
   "paused",
   "failed",
+  "unposted",
   "quarantined",
   "unanswered",
   "expiring",
@@ -215,6 +217,12 @@ function listTroubles(
       add("failed", severity, advice, { channel, count, since });
     }
   }
+  const { count: unposted, firstAt: unpostedAt } = facts.hookEvents;
+  if (unpostedAt && channels.includes("hook") && ageMs(unpostedAt) >= OVERDUE_MS) {
+    const problem = `${plural(unposted, "notice")} of erasure or correction not accepted by HOOK_URL, the oldest for ${age(unpostedAt)}`;
+    const remedy = "correct the receiver: it still has what people asked you to erase or correct";
+    add("unposted", "warning", { problem, remedy }, { count: unposted, since: unpostedAt });
+  }
   if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
     const problem = `No backup has succeeded for ${age(lastBackupAt)}`;
     const advice: Advice = { problem, remedy: "make one and read its output", command: "messages backup FILE" };
@@ -265,16 +273,26 @@ function ownWords(error: string | null): string {
 }
 
 async function readFacts(store: Store, now: Date, promisedMs: number | null) {
-  const [late, counts, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
+  const [late, counts, hookEvents, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
+    store.queue.countHookEvents(),
     store.archive.findExpiring(now),
     store.status.website(now),
     store.status.lastBackupAt(),
     store.status.newestAt(),
     store.status.time(),
   ]);
-  return { late, counts, expiring, website, lastBackupAt, newestAt, machineAheadMs: Date.now() - time.getTime() };
+  return {
+    late,
+    counts,
+    hookEvents,
+    expiring,
+    website,
+    lastBackupAt,
+    newestAt,
+    machineAheadMs: Date.now() - time.getTime(),
+  };
 }
 
 export function countOf({ counts }: Facts, channel: Channel, state: DeliveryState): DeliveryCount | undefined {
