@@ -8,7 +8,7 @@ import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
 import { type Clock, DAY_MS, HOUR_MS, isWithin, MINUTE_MS, repeat, systemClock } from "../time.ts";
-import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
+import { ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
   store: Pick<Store, "archive" | "queue" | "status">;
@@ -46,17 +46,8 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
  * if the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
-  const {
-    store,
-    watch,
-    program,
-    retention,
-    brand,
-    alertUrl,
-    log,
-    announcementLog = log,
-    clock = systemClock,
-  } = options;
+  const { store, watch, program, retention, brand, alertUrl, log } = options;
+  const { announcementLog = log, clock = systemClock } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
   /** This node's alerts, used while the store does not answer, and for the words about their end. */
@@ -82,7 +73,7 @@ export function startAlerts(options: AlertOptions) {
       return;
     }
     const found = claims.map(({ trouble }) => trouble);
-    const isSent = await sendAlert(found, situation);
+    const isSent = await sendAlert(found, now);
     for (const { trouble, key, last, alert, isStored, onSent } of claims) {
       if (isSent) {
         sent.set(key, { ...alert, problem: trouble.problem, isStored });
@@ -137,19 +128,18 @@ export function startAlerts(options: AlertOptions) {
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
-  async function sendAlert(found: readonly Trouble[], { now, facts }: Situation): Promise<boolean> {
+  async function sendAlert(found: readonly Trouble[], now: Date): Promise<boolean> {
     const troubles = found.map(nameOf);
     const parts = found.flatMap((trouble) => [trouble.problem, capitalised(remedyText(trouble, program))]);
     const text = `${brand}: ${parts.filter(Boolean).join(". ")}`;
     const keys = found.map(keyOf).join();
     if (keys !== failedPost?.keys) {
       const worst = found.find(({ kind }) => !LOGGED.includes(kind));
-      const isAnnouncing = found.some(({ kind }) => kind === "expiring");
-      const usedLog = isAnnouncing ? announcementLog : log;
+      const usedLog = found.some(({ kind }) => kind === "expiring") ? announcementLog : log;
       usedLog[worst ? LEVEL[worst.severity] : "info"]({ event: "alert", troubles }, text);
     }
     failedPost = null;
-    const isSent = await post(text, { troubles, ...figuresOf(facts, now) }, options, stopping.signal);
+    const isSent = await post(text, { troubles }, options, stopping.signal);
     if (!isSent) failedPost = { at: now, keys };
     return isSent;
   }
@@ -165,16 +155,6 @@ export function startAlerts(options: AlertOptions) {
       return checking.stop();
     },
   };
-}
-
-/** What an alert tells programs about the mails to the team; `null` if the store cannot be read. */
-function figuresOf(facts: Situation["facts"], now: Date) {
-  const [queued, failed, quarantined] = (["queued", "failed", "quarantined"] as const).map(
-    (state) => facts && (countOf(facts, "mail", state)?.count ?? 0),
-  );
-  const oldestAt = facts && (countOf(facts, "mail", "queued")?.firstAt ?? now);
-  const oldestAgeSeconds = oldestAt && Math.max(0, Math.floor((now.getTime() - oldestAt.getTime()) / 1000));
-  return { queued, failed, quarantined, oldestAgeSeconds };
 }
 
 /** Returns false if the alert did not arrive at ALERT_URL; true also without one. */

@@ -16,8 +16,6 @@ interface MetricsOptions {
   now(): Date;
 }
 
-/** All scrapers within this time share one result. */
-const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
@@ -29,23 +27,14 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   const meter = createMeter(prom, registry);
   const updateGauges = createGauges(prom, registry, watch);
 
-  let madeAtMs = Number.NEGATIVE_INFINITY;
-  let text: Promise<Buffer>;
-  function sharedText(): Promise<Buffer> {
-    if (performance.now() - madeAtMs >= SHARED_MS) {
-      madeAtMs = performance.now();
-      text = updateGauges(now()).then(async () => Buffer.from(await registry.metrics()));
-    }
-    return text;
-  }
-
   const server = createServer(async (request, response) => {
     if (request.url?.split("?")[0] !== "/metrics") {
       response.writeHead(404).end("Only /metrics is available\n");
     } else if (request.method !== "GET") {
       response.writeHead(405, { allow: "GET" }).end("Only GET is supported\n");
     } else {
-      const body = await sharedText();
+      await updateGauges(now());
+      const body = await registry.metrics();
       response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(body);
     }
   });

@@ -88,10 +88,6 @@ test("counts requests, messages and deliveries by outcome, without personal data
 
 test("answers one path and one method, in Prometheus' content type, only on the address in METRICS_PORT", async () => {
   const { metrics } = await start();
-  // One text serves all scrapes within a second. Node's own metrics differ in every rendered text.
-  const startMs = performance.now();
-  const texts = await Promise.all(Array.from({ length: 50 }, async () => (await scrape(metrics)).text));
-  expect(new Set(texts).size).toBeLessThanOrEqual(1 + (performance.now() - startMs) / 1000);
   const answer = await fetch(metrics);
   expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
   expect((await fetch(new URL("/", metrics))).status).toBe(404);
@@ -118,7 +114,6 @@ test("shows the queue of all nodes, and omits it while the store does not answer
   expect(await queued()).toBe(1);
 
   await network.become({ kind: "silent" });
-  // Values read within the last second are shown again.
   await expect.poll(queued, { timeout: 15_000 }).toBeUndefined();
   const lost = await scrape(metrics);
   expect(lost.value(OLDEST)).toBeUndefined();
