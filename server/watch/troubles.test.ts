@@ -45,8 +45,8 @@ it("Prometheus has a rule for each trouble, on each channel whose failure affect
   const missing = kinds.flatMap((kind) => {
     const channels = CHANNEL_TROUBLES.includes(kind) ? WATCHED_CHANNELS : [null];
     return channels
-      .map((channel) => `site_trouble{kind="${kind}"${channel === null ? "" : `,channel="${channel}"`}}`)
-      .filter((selector) => !rules.includes(selector));
+      .map((channel) => (channel === null ? `kind="${kind}"` : `kind="${kind}",channel="${channel}"`))
+      .filter((labels) => ![labels, labels.split(",")[1]].some((some) => rules.includes(`site_trouble{${some}}`)));
   });
   expect(missing).toEqual([]);
 });
