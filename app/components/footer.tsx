@@ -9,12 +9,11 @@ type SocialNetwork = SiteSettings["social"][number]["network"];
  * Our own line drawings on a 24-unit grid, with the same stroke and size. The link around an icon names the network.
  */
 const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
-  Facebook: "M16.5 4h-1.25A3.75 3.75 0 0 0 11.5 7.75V20.5M7.5 12H15.5",
+  Facebook: "M16.5 4H15q-3.5 0-3.5 3.5v13M7.5 12h8",
   Twitter:
-    "M3.5 16.9c2.1 1.7 4.7 2.6 7.4 2.6 4.7 0 8.1-3.5 8.1-8.3v-.9l2-2.6-2.7.5a3.8 3.8 0 0 0-6.8 2.3v.9c-3 0-5.5-1.4-7.3-3.7-.8 2.5-.1 4.8 1.7 6.3-.7 0-1.3-.2-1.9-.5.3 1.5 1.2 2.5 2.6 3-.9.3-1.9.5-3.1.4Z",
-  Instagram:
-    "M8 4h8a4 4 0 0 1 4 4v8a4 4 0 0 1-4 4H8a4 4 0 0 1-4-4V8a4 4 0 0 1 4-4ZM12 8.75a3.25 3.25 0 1 1 0 6.5a3.25 3.25 0 1 1 0-6.5ZM16.5 7.5h.01",
-  LinkedIn: "M5.5 10V20M5.5 5v.01M10.5 20V10M10.5 14.25c0-2.5 1.6-4.25 4-4.25s4 1.75 4 4.25V20",
+    "M3.5 17c2 2 5 2.5 7.5 2.5 4.5 0 8-3.5 8-8.5v-.5l2-3-2.5.5a4 4 0 0 0-7 2.5v1c-3 0-5.5-1.5-7.5-4-1 4 .5 7 3 8.5-1 .8-2 1-3.5 1Z",
+  Instagram: "M8 4h8q4 0 4 4v8q0 4-4 4H8q-4 0-4-4V8q0-4 4-4ZM12 8.75a3.25 3.25 0 1 1-.1 0ZM16.5 7.5h.01",
+  LinkedIn: "M5.5 10v10M5.5 5v.01M10.5 20V10m0 4q0-4 4-4t4 4v6",
 };
 
 export function Footer({ hasViews }: { hasViews: boolean }) {
