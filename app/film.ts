@@ -59,7 +59,9 @@ function control(
     noFilm.ariaPressed = String(isWithoutFilm);
     const isFetched = isOn || state === "broken" || video.firstElementChild !== null;
     for (const figure of figures) {
-      figure.textContent = (isFetched ? figure.dataset.withFilm : figure.dataset.withoutFilm) ?? "";
+      const grams = (isFetched ? figure.dataset.withFilm : figure.dataset.withoutFilm) ?? "";
+      figure.querySelector("path")?.setAttribute("d", `M0 0h${grams}`);
+      figure.lastChild?.replaceWith(grams);
     }
   };
 
