@@ -1,9 +1,9 @@
 import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage } from "../app/render.tsx";
-import type { weighSite } from "./carbon.ts";
+import { escapeHtml } from "../contract/visible-text.ts";
+import type { PageCarbon } from "./carbon.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
-
-type Carbon = Awaited<ReturnType<typeof weighSite>>["carbon"];
+import { weightChart } from "./weight-chart.tsx";
 
 /** Files that the contact page fetches only when the visitor opens the estimate. */
 const ESTIMATE_FILE = /^\/assets\/(electricity|estimate-result)-/;
@@ -11,7 +11,7 @@ const ESTIMATE_FILE = /^\/assets\/(electricity|estimate-result)-/;
 /** Replaces the placeholders in the page about the site's carbon with the figures of this build. */
 export async function fillCarbonText(
   pages: readonly RenderedPage[],
-  carbon: Carbon,
+  carbon: readonly PageCarbon[],
   files: ReadonlyMap<string, Buffer>,
 ): Promise<RenderedPage[]> {
   const sizeOf = (url = "") => files.get(url)?.length ?? 0;
@@ -20,18 +20,28 @@ export async function fillCarbonText(
   const estimate = [...files].filter(([url]) => ESTIMATE_FILE.test(url) && isCompressible(url));
   const extraEstimate = await Promise.all(estimate.map(([, content]) => brotliSize(content)));
   const home = carbon.filter(({ page }) => page === "/");
-  const [heaviest] = carbon.filter(({ page }) => page !== "/").toSorted((a, b) => b.grams - a.grams);
   const figures: Readonly<Record<string, string>> = {
-    heaviestPage: heaviest?.page ?? "",
-    heaviestGrams: rangeOf([heaviest?.grams ?? 0]),
-    homeGrams: rangeOf(home.map(({ grams }) => grams)),
-    homeRating: [...new Set(home.map(({ rating }) => rating))].join(" or "),
+    chart: weightChart(carbon),
     homeStillGrams: rangeOf(home.map(({ gramsWithoutFilm }) => gramsWithoutFilm)),
     filmKilobytes: kilobytes(Math.max(0, ...lastFormats)),
     estimateKilobytes: kilobytes(extraEstimate.reduce((sum, bytes) => sum + bytes, 0)),
   };
-  const fill = (html: string) => html.replaceAll(/\{(\w+)\}/g, (name, key) => figures[key] || name);
+  const fill = (html: string) =>
+    html.replace(FIGURES_ROW, figuresRows(carbon)).replaceAll(/\{(\w+)\}/g, (name, key) => figures[key] || name);
   return pages.map((page) => (page.name === CARBON_PATH ? { ...page, html: fill(page.html) } : page));
+}
+
+/** The row of the table that stands for all rows. */
+const FIGURES_ROW = /<tr>(?:(?!<tr>).)*\{grams\}.*?<\/tr>/s;
+
+/** The heaviest first. Pages with the same figure share a row. */
+function figuresRows(carbon: readonly PageCarbon[]): string {
+  const rows = Map.groupBy(
+    carbon.toSorted((a, b) => b.grams - a.grams),
+    ({ grams, rating }) => `<td>${grams.toFixed(3)}</td><td>${rating}</td>`,
+  );
+  const names = (pages: readonly PageCarbon[]) => escapeHtml(pages.map(({ page }) => page).join(", "));
+  return [...rows].map(([figures, pages]) => `<tr><td>${names(pages)}</td>${figures}</tr>`).join("");
 }
 
 function rangeOf(grams: readonly number[]): string {

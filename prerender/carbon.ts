@@ -15,7 +15,7 @@ export interface FetchedFile {
 }
 
 /** The emissions of a page's first view: an entry of `carbon.json`. */
-interface PageCarbon {
+export interface PageCarbon {
   page: string;
   /** Present if the page fetches different files on different screen sizes. */
   view?: View;
@@ -128,10 +128,9 @@ function carbonOfView(page: string, files: readonly FetchedFile[]): PageCarbon {
   return { page, bytes, grams, gramsWithoutFilm, rating, files };
 }
 
-/**
- * The ratings that a page may have, with the maximum grams of each. With a film, the limit depends on the screen size.
- */
-const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145" } as const;
+/** The ratings of the model with the maximum grams of each; a heavier page is rated F. */
+export const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145", C: "0.209", D: "0.278", E: "0.359" } as const;
+/** With a film, the worst rating that a page may have depends on the screen size. */
 const WORST_WITH_FILM: Readonly<Record<View, keyof typeof RATINGS>> = { phone: "A+", between: "A", large: "B" };
 
 /** Says why a page is too heavy; `null` if it is not. */

@@ -1,11 +1,12 @@
 import type { MDXContent } from "mdx/types.js";
-import type { ComponentProps } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import CarbonText, { sections as carbonSections } from "../../docs/carbon.md";
 import FootprintText, { sections as footprintSections } from "../../docs/footprint.md";
 import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/page.css?inline";
+import chartStyles from "../styles/weights.css?inline";
 import { TEXT_COMPONENTS } from "./page.tsx";
 
 interface Explanation {
@@ -16,6 +17,8 @@ interface Explanation {
   description: string;
   sections: readonly Section[];
   Text: MDXContent;
+  Table: (props: ComponentProps<"table">) => ReactNode;
+  styles?: string;
 }
 
 /** Explains the figure in the footer. */
@@ -26,6 +29,8 @@ export const carbon = explanationScreen({
   description: "What one page view emits, how we compute it, and what we leave out.",
   sections: carbonSections,
   Text: CarbonText,
+  Table: WeightTable,
+  styles: chartStyles,
 });
 
 /** Explains the estimate on the contact page. */
@@ -36,27 +41,35 @@ export const footprint = explanationScreen({
   description: "What the estimate on the contact page counts, where its factors come from, and what it leaves out.",
   sections: footprintSections,
   Text: FootprintText,
+  Table: (props) => <TEXT_COMPONENTS.table {...props} title="Factors" />,
 });
 
 /** Shows a document of `docs/` like a page from a file. Leaves out the document's heading, because the page has one. */
-function explanationScreen({ name, title, headline, description, sections, Text }: Explanation): Screen {
+function explanationScreen({ title, sections, Text, Table, styles: own = "", ...explanation }: Explanation): Screen {
+  const { headline } = explanation;
   return {
-    name,
+    ...explanation,
     title: `${title} | ${site.brand}`,
-    headline,
-    description,
     isIndexed: true,
-    styles: styles + MARK_SECTION_IN_VIEW,
+    styles: styles + own + MARK_SECTION_IN_VIEW,
     render: () => (
       <article className="page page-long">
         <h1>{headline}</h1>
         <Contents sections={sections} />
         <div className="page-text">
-          <Text components={{ ...TEXT_COMPONENTS, h1: () => null, table: FactorTable }} />
+          <Text components={{ ...TEXT_COMPONENTS, h1: () => null, table: Table }} />
         </div>
       </article>
     ),
   };
 }
 
-const FactorTable = (props: ComponentProps<"table">) => <TEXT_COMPONENTS.table {...props} title="Factors" />;
+/** The build replaces `{chart}` with the chart of the table's figures. */
+function WeightTable(props: ComponentProps<"table">) {
+  return (
+    <>
+      {"{chart}"}
+      <TEXT_COMPONENTS.table {...props} title="Pages" />
+    </>
+  );
+}
