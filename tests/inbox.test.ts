@@ -8,12 +8,12 @@ import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
 import type { Store } from "../server/store/open-store.ts";
-import { type Action, CHANNELS } from "../server/store/store.ts";
+import type { Action } from "../server/store/store.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
-import { type AskOptions, ask, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
+import { type AskOptions, ask, deskOf, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
 import { startNetwork } from "./support/network.ts";
 import { changesOf, operationsOf } from "./support/operations.ts";
 import { exchange, openPort } from "./support/raw-http.ts";
@@ -42,20 +42,7 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
   onTestFinished(() => store.close());
   const clock = createFakeClock();
   const inbox = await startInbox({
-    desk: {
-      store,
-      dataDir,
-      databaseKind: "SQLite",
-      account: "tester",
-      program: "npm run messages --",
-      channels: CHANNELS,
-      steps: new Map(),
-      mailTo: "team@example.com",
-      savedReplies: [
-        { name: "thanks", text: "Dear {name}, about {reference}" },
-        { name: "offer", text: "{total}" },
-      ],
-    },
+    desk: deskOf({ store, dataDir, account: "tester" }),
     filesDir: await makePage(),
     port: await findFreePort(),
     clock,

@@ -63,19 +63,6 @@ test("after a success, clears what was sent, keeps what was changed since, and s
   expect([isDone(kept), kept.values]).toEqual([false, { ...START_VALUES, message: "Hello again" }]);
 });
 
-test("after a failure, keeps every value", () => {
-  const values = { ...START_VALUES, ...VISITOR };
-  const sending = after(seed(values), { type: "submitted", values, errors: {} });
-  const answer = { success: false, error: "Try later." } as const;
-  for (const event of [
-    { type: "answered", answer, date: new Date(0) },
-    { type: "broke", isOffline: false },
-  ] as const) {
-    expect(nextState(sending, event)).toMatchObject({ values });
-    expect(hasFailed(nextState(sending, event))).toBe(true);
-  }
-});
-
 test("removing the estimate resets its fields alone", () => {
   const state = after(seed({ ...VISITOR, "footprint.carKm": "1", "footprint.for": "organisation" }), {
     type: "removed",

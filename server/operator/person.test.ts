@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
+import { deskOf } from "../../tests/support/inbox-command.ts";
 import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import type { Store } from "../store/open-store.ts";
@@ -17,8 +18,7 @@ async function openPerson(messages = 1) {
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
   for (let count = 0; count < messages; count += 1) await send(store, submissionOf(messageWith({ email: EMAIL })));
-  const own = { store, dataDir, account: null, steps: new Map(), mailTo: null, savedReplies: [] };
-  const desk = { ...own, program: "", channels: [], databaseKind: "SQLite" as const };
+  const desk = deskOf({ store, dataDir, account: null });
   const call = (parts = {}) => createCaller({ ...desk, ...parts });
   const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">) =>
     call().correct({ email: EMAIL, ...change });

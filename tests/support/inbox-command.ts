@@ -1,9 +1,21 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { runCommand } from "../../server/cli/run-command.ts";
+import type { Desk } from "../../server/operator/router.ts";
+import { CHANNELS } from "../../server/store/store.ts";
 import { spawnCli } from "./run-cli.ts";
 
 const START_MS = 30_000;
+
+/** The desk of an inbox in this process, on SQLite. */
+export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
+  const savedReplies = [
+    { name: "thanks", text: "Dear {name}, about {reference}" },
+    { name: "offer", text: "{total}" },
+  ];
+  const settings = { program: "messages", channels: CHANNELS, mailTo: "team@example.com", savedReplies };
+  return { ...own, ...settings, steps: new Map(), databaseKind: "SQLite" };
+}
 
 export interface RunningInbox {
   port: number;

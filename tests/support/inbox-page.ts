@@ -5,11 +5,10 @@ import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
 import { findFreePort } from "../../scripts/run-server.ts";
 import { type Inbox, startInbox } from "../../server/inbox/serve.ts";
-import type { Desk } from "../../server/operator/router.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
-import { CHANNELS } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
+import { deskOf } from "./inbox-command.ts";
 import { collectTrouble } from "./site.ts";
 import { collectViolations } from "./violations.ts";
 
@@ -69,20 +68,7 @@ async function start() {
   const restart = async () => {
     await stop();
     const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "operator" });
-    const desk: Desk = {
-      store,
-      dataDir,
-      program: "messages",
-      channels: CHANNELS,
-      steps: new Map(),
-      mailTo: "team@example.com",
-      savedReplies: [
-        { name: "thanks", text: "Dear {name}, about {reference}" },
-        { name: "offer", text: "{total}" },
-      ],
-      databaseKind: "SQLite",
-      account: "operator",
-    };
+    const desk = deskOf({ store, dataDir, account: "operator" });
     const inbox = await startInbox({ desk, filesDir: "dist-inbox", port, onDefect: console.error });
     run = { inbox, store };
     token = new URL(inbox.url).hash.slice(1);
