@@ -7,7 +7,8 @@ export default defineConfig({
     globalSetup: "tests/support/global-setup.ts",
     setupFiles: "tests/support/short-failures.ts",
     diff: { expand: false },
-    testTimeout: 20_000,
+    // Only a test that hangs reaches it: many times what a test needs, because the machine may be slow.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Ten times the default, because the machine may be slow. Only a failing test waits that long.
     expect: { poll: { timeout: 10_000 } },
