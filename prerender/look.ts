@@ -84,7 +84,9 @@ export async function lookProblems({ look, hero, heroPicture }: SiteSettings, fo
   for (const name of ["hue", "accentHue"] as const) {
     if (!Number.isFinite(look[name])) problems.push(`"look.${name}" is not a number; e.g. 250 for blue.`);
   }
-  for (const [name, colour] of Object.entries(look.colours)) {
+  if (Object(look.colours) !== look.colours)
+    problems.push(`"look.colours" must be of type object, not ${look.colours}.`);
+  for (const [name, colour] of Object.entries(look.colours ?? {})) {
     if (!COLOUR_NAMES.some((known) => known === name))
       problems.push(`There is no colour "${name}" in "look.colours". The colours are: ${COLOUR_NAMES.join(", ")}.`);
     const values = typeof colour === "string" ? [colour] : [colour?.light, colour?.dark];
@@ -95,6 +97,12 @@ export async function lookProblems({ look, hero, heroPicture }: SiteSettings, fo
     problems.push(`"look.displayFont" names no file (${join(folder, String(look.displayFont))}).`);
   else if (look.displayFont !== null && !look.displayFont.endsWith(".woff2"))
     problems.push(`"look.displayFont" is not a WOFF2 file.`);
+  else if (look.displayFont !== null)
+    await fallbackFaces(join(folder, look.displayFont)).catch(() =>
+      problems.push(
+        `"look.displayFont" is damaged (${join(folder, String(look.displayFont))}). Export the font again.`,
+      ),
+    );
   const { mark } = look;
   if (mark !== null && [mark.viewBox, mark.ink, mark.accent].some((part) => !/^[-\w.,\s]+$/.test(String(part ?? ""))))
     problems.push(`"look.mark" is not valid; give viewBox, ink and accent, each as SVG data.`);
@@ -107,7 +115,12 @@ export async function lookProblems({ look, hero, heroPicture }: SiteSettings, fo
     problems.push(`"heroPicture.file" names no file (${join(folder, String(heroPicture.file))}).`);
   if (problems.length > 0) return problems;
   const palettes = palettesOf(look);
-  const onPicture = heroPicture && (await pictureProblem(join(folder, heroPicture.file), palettes.light));
+  const picture = heroPicture && join(folder, heroPicture.file);
+  const onPicture =
+    picture &&
+    (await pictureProblem(picture, palettes.light).catch(
+      () => `"heroPicture.file" is damaged, or is no picture (${picture}). Save it again, e.g. as JPEG or PNG.`,
+    ));
   return [...contrastProblems(palettes), ...(onPicture ? [onPicture] : [])];
 }
 

@@ -1,4 +1,4 @@
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -65,7 +65,10 @@ test.each<[own: object, ...problems: string[]]>([
     '"look.mark" is not valid',
     '"hero.line" is empty.',
   ],
+  [{ look: { displayFont: "damaged.woff2" } }, '"look.displayFont" is damaged ('],
+  [{ look: { colours: null } }, '"look.colours" must be of type object, not null.'],
   [{ heroPicture: { file: "none.jpg", alt: "A hill." } }, '"heroPicture.file" names no file'],
+  [{ heroPicture: { file: "damaged.jpg", alt: "A hill." } }, '"heroPicture.file" is damaged, or is no picture ('],
   [
     { heroPicture: { file: "white.svg", alt: "Snow." } },
     'The colour "snow" on the left third of "heroPicture" has a contrast of 2.41:1, and needs 4.5:1.',
@@ -73,6 +76,12 @@ test.each<[own: object, ...problems: string[]]>([
 ])("the look %j has these problems", async (own, ...problems) => {
   const folder = await makeScratchFolder();
   await cp("app/media/display.woff2", join(folder, "display.woff2"));
+  for (const [file, damaged] of [
+    ["app/media/display.woff2", "damaged.woff2"],
+    ["app/media/poster.jpg", "damaged.jpg"],
+  ] as const) {
+    await writeFile(join(folder, damaged), (await readFile(file)).subarray(0, 5000));
+  }
   const white =
     '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"><path d="M0 0h16v9H0Z" fill="#fff"/></svg>';
   await writeFile(join(folder, "white.svg"), white);
