@@ -25,7 +25,7 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   delivered: "Delivered",
   deferred: "Could not be delivered; will be retried",
   failed: "Failed for good",
-  paused: "Not sent: no email can be sent at the moment",
+  paused: "Not sent: nothing can be sent at the moment",
   skipped: "Not sent",
   retried: "Queued again",
   released: "Released",
@@ -42,20 +42,11 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   replied: "Reply",
 };
 
-/** For every channel except mail, after the channel's name. */
-const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
-  delivered: "delivered",
-  deferred: "not delivered yet; will be retried",
-  failed: "failed for good",
-  paused: "not sent: nothing can be sent at the moment",
-  skipped: "not sent",
-  retried: "queued again",
-};
-
-/** With the operator who caused it, if that is known, as in `Released by anna`. */
+/** With the channel, unless it is the mail, and the operator who caused it, if known: `Web hook: queued again by anna`. */
 export function eventName({ kind, channel, author = null }: NamedEvent): string {
-  const other = channel === null || channel === "mail" ? undefined : OTHER_EVENT_NAME[kind];
-  const name = channel === null || other === undefined ? EVENT_NAME[kind] : `${rulesOf(channel).name}: ${other}`;
+  const event = EVENT_NAME[kind];
+  const isOfMessage = channel === null || channel === "mail";
+  const name = isOfMessage ? event : `${rulesOf(channel).name}: ${event.charAt(0).toLowerCase()}${event.slice(1)}`;
   return author === null ? name : `${name} by ${visible(author)}`;
 }
 

@@ -156,24 +156,22 @@ export function checkClaims(claims: ClaimsState, now: Date): Finding[] {
   const today = now.toISOString().slice(0, 10);
   const expired = withEvidence.filter(({ entry }) => (entry?.evidence?.until ?? today) < today);
   const isSigned = ({ text }: ListedSentence) => !unsigned.some((one) => one.text === text);
-  const review = ["run", "claims review"] as const;
   const list = (sentences: readonly ListedSentence[], what: string) => {
     const texts = sentences.map(({ text, where, entry }) => {
       return `“${text}” (${where}${entry?.reason ? `; accepted by ${entry.by}: ${entry.reason}` : ""})`;
     });
     return `${what} (${texts.length}): ${texts.join(", ")}`;
   };
-  const findings = [
-    unsigned.length > 0 ? fail("claims", list(unsigned, "nobody has signed"), ...review) : [],
-    unreviewed.some(isSigned) ? fail("claims", list(unreviewed.filter(isSigned), "not reviewed"), ...review) : [],
-    expired.length > 0 ? warn("claims", list(expired, "the evidence has expired"), ...review) : [],
-    withoutEvidence.length > 0
-      ? warn("claims", list(withoutEvidence, "without evidence"), "to see what each needs, run", "claims")
-      : [],
-    acceptedForbidden.length > 0
-      ? warn("claims", list(acceptedForbidden, "forbidden by law, but accepted"), "reword them, or ask a lawyer")
-      : [],
-  ].flat();
+  const rows: [typeof warn, readonly ListedSentence[], what: string, remedy: string, command?: OperatorCommand][] = [
+    [fail, unsigned, "nobody has signed", "run", "claims review"],
+    [fail, unreviewed.filter(isSigned), "not reviewed", "run", "claims review"],
+    [warn, expired, "the evidence has expired", "run", "claims review"],
+    [warn, withoutEvidence, "without evidence", "to see what each needs, run", "claims"],
+    [warn, acceptedForbidden, "forbidden by law, but accepted", "reword them, or ask a lawyer"],
+  ];
+  const findings = rows.flatMap(([judge, sentences, what, remedy, command]) =>
+    sentences.length > 0 ? judge("claims", list(sentences, what), remedy, command) : [],
+  );
   return findings.length > 0 ? findings : [ok("claims", `all are signed, ${withEvidence.length} have evidence`)];
 }
 

@@ -196,37 +196,30 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     rules,
     now(),
   );
-  const succeed = (reference: string) => {
-    const body: SendEmailAnswer = { success: true, reference };
-    if (footprint) body.footprint = { totalKg: footprint.totalKg };
-    return answer(request, reply, options, 200, body);
-  };
-  // Each message gets one log line and one count, without visitor input.
-  switch (acceptance.kind) {
-    case "stored": {
-      const { reference, state } = acceptance;
-      meter?.accepted(state);
-      request.log.info({ event: "accepted", reference, state }, "message accepted");
-      onStored(state);
-      return succeed(reference);
-    }
-    case "repeated": {
-      const { reference } = acceptance;
-      meter?.accepted("repeated");
-      request.log.info({ event: "repeated", reference }, "message already stored");
-      // The first message may have been stored after its request timed out; then nothing woke the outbox.
-      onStored("queued");
-      return succeed(reference);
-    }
-    case "key-reused":
-      throw new Refusal(422, "key-reused", "This Idempotency-Key was already used for another message.");
-    case "limited": {
-      const { retryAfterMs } = acceptance;
-      reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
-      const error = `You have sent several messages already. Please try again in ${durationInWords(retryAfterMs)}.`;
-      throw new Refusal(429, "limited", error);
-    }
+  if (acceptance.kind === "key-reused") {
+    throw new Refusal(422, "key-reused", "This Idempotency-Key was already used for another message.");
   }
+  if (acceptance.kind === "limited") {
+    const { retryAfterMs } = acceptance;
+    reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
+    const error = `You have sent several messages already. Please try again in ${durationInWords(retryAfterMs)}.`;
+    throw new Refusal(429, "limited", error);
+  }
+  const { reference } = acceptance;
+  // Each message gets one log line and one count, without visitor input.
+  if (acceptance.kind === "stored") {
+    const { state } = acceptance;
+    meter?.accepted(state);
+    request.log.info({ event: "accepted", reference, state }, "message accepted");
+    onStored(state);
+  } else {
+    meter?.accepted("repeated");
+    request.log.info({ event: "repeated", reference }, "message already stored");
+    // The first message may have been stored after its request timed out; then nothing woke the outbox.
+    onStored("queued");
+  }
+  const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
+  return answer(request, reply, options, 200, { success: true, reference, ...estimate });
 }
 
 /** The log contains no sender input, so unknown field names are left out. */
