@@ -110,6 +110,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         />
         {screen.isPaintedWhole && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
+        {context.answered && <style>{screen.laterStyles}</style>}
         <Scripts scripts={parts.scripts.filter(({ type }) => type === BEFORE_PAINT)} />
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
         {canonicalPath !== null && screen.isIndexed && (

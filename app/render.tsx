@@ -23,7 +23,7 @@ export interface RenderedPage {
   html: string;
   /** The page for visitors who save data, if it has a film. */
   saveDataHtml: string | null;
-  /** The exact text of every style and script written into the HTML. */
+  /** The exact text of every style and script written into the HTML, or into an answer that the page shows. */
   inlineStyles: readonly string[];
   inlineScripts: readonly string[];
   fetches: readonly PageFetch[];
@@ -74,9 +74,8 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
   const parts = pageParts(screen, context);
   const html = await renderHtml(screen, path, parts, context);
   const saveDataHtml = parts.hasFilm ? await renderHtml(screen, path, parts, { ...context, isSavingData: true }) : null;
-  const inlineStyles = [parts.style];
   const inlineScripts = parts.scripts.map(({ code }) => code);
-  requireVerbatim(name, html, "style", inlineStyles);
+  requireVerbatim(name, html, "style", [parts.style]);
   requireVerbatim(name, html, "script", inlineScripts);
   return {
     name,
@@ -84,7 +83,8 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
     file: screen.written?.file ?? null,
     html,
     saveDataHtml,
-    inlineStyles,
+    // The answer to a post has the policy of its page.
+    inlineStyles: [parts.style, ...(screen.laterStyles ? [screen.laterStyles] : [])],
     inlineScripts,
     fetches: parts.fetches,
     socialCard: path === null ? null : { path: socialCardPath(path), headline: screen.headline },

@@ -18,7 +18,7 @@ export interface Screen {
   isHeaderOverlaid?: boolean;
   /** Its content would move when the footer arrives, so the first paint waits. */
   isPaintedWhole?: boolean;
-  /** Styles that only this screen needs, and those that its script adds later. */
+  /** Styles that only this screen needs, and those that its script adds later. The answer to a post contains both. */
   styles: string;
   laterStyles?: string;
   /** Code that must run before the first paint. */

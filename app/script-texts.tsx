@@ -5,7 +5,7 @@ import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
 import { ErrorMessage, ReloadButton } from "./components/error-message.tsx";
 import { PrintButton } from "./contact/contact-form.tsx";
 import { EmailSuggestion } from "./contact/email-suggestion.tsx";
-import { FAILED_RESULT, FootprintPart, NO_RESULT } from "./contact/footprint-part.tsx";
+import { FootprintPart } from "./contact/footprint-part.tsx";
 import { ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
 import { FormHead } from "./contact/form-head.tsx";
 import { type FormState, problemsIn, START_VALUES, startState, type Values } from "./contact/form-state.ts";
@@ -57,7 +57,6 @@ function EveryOutcome({ read }: Estimator) {
       {["", "\0", "x".repeat(9999)].map((text) => (
         <ErrorSummary
           key={text}
-          ref={null}
           state={{
             ...start,
             errors: problemsIn(Object.fromEntries(FIELD_NAMES.map((field) => [field, text])), {}),
@@ -67,31 +66,32 @@ function EveryOutcome({ read }: Estimator) {
       {["ada@gmial.com", "ada@example"].map((typed) => (
         <EmailSuggestion key={typed} typed={typed} onAccept={() => {}} />
       ))}
-      {[NO_RESULT, FAILED_RESULT].flatMap((result) =>
-        [1, 2].map((count) => (
-          <FootprintPart
-            key={`${count} ${result === NO_RESULT}`}
-            open={[]}
-            reading={count === 1 ? read(everyAmount("1.500")) : read(everyAmount("1"))}
-            result={result}
-            problems={[["", ""] as const, ["", ""] as const].slice(0, count)}
-            announcement=""
-            countries={[]}
-            fieldOf={(name) => ({ name, value: "", onEdit: () => {}, onLeave: () => {} })}
-            onToggle={() => {}}
-            onContinue={() => {}}
-            onRemove={() => {}}
-          />
-        )),
-      )}
+      {[1, 2].map((count) => (
+        <FootprintPart
+          key={count}
+          open={[]}
+          reading={count === 1 ? read(everyAmount("1.500")) : read(everyAmount("1"))}
+          result={undefined}
+          hasFailedToLoad
+          problems={[["", ""] as [string, string], ["", ""] as [string, string]].slice(0, count)}
+          announcement=""
+          countries={[]}
+          fieldOf={(name) => ({ name, value: "", onEdit: () => {}, onLeave: () => {} })}
+          onToggle={() => {}}
+          onContinue={() => {}}
+          onRemove={() => {}}
+        />
+      ))}
       <PrintButton />
       <ErrorMessage level="h2" detail="" email={site.contactEmail}>
         <ReloadButton />
       </ErrorMessage>
-      {["", "Car: ?"].map((problem) => (
+      {[[], [["", "Car: ?"] as [string, string]]].map((problems) => (
         <FormHead
-          key={problem}
-          enclosed={{ total: "about 0 kg", largest: "Car, 60%", problem }}
+          key={problems.length}
+          isEnclosed
+          reading={read(everyAmount("1"))}
+          problems={problems}
           onEdit={() => {}}
           onRemove={() => {}}
         />
@@ -107,7 +107,6 @@ function everyAmount(text: string): Values {
 /** Every sentence that the estimate can show. */
 function EveryResult({ read, show, report }: Estimator) {
   const { pricePerTonne: price } = site;
-  const countryName = "United Kingdom";
   const withPrefix = (inputs: Values) =>
     Object.fromEntries(Object.entries(inputs).map(([field, text]) => [FIELD_PREFIX + field, text]));
   const dearer = { carFuel: "electric", shortFlightClass: "business", longFlightClass: "first", carUnit: "mi" };
@@ -116,7 +115,7 @@ function EveryResult({ read, show, report }: Estimator) {
     { shortFlightKm: "100", for: "organisation", people: "40" },
     { shortFlightKm: "9000", people: "41", ...dearer },
   ].map(withPrefix);
-  const places = ["", "GB", "XX"];
+  const places = ["", "GB", "AQ"];
   const single = Object.keys(AMOUNTS).flatMap((field) =>
     ["1,000 ", "9e9"].map((text) => withPrefix({ [field]: text })),
   );
@@ -125,8 +124,8 @@ function EveryResult({ read, show, report }: Estimator) {
       places.map((country) => {
         const values = { ...START_VALUES, ...amounts, ...variant, country };
         const reading = read(values);
-        const { total, details, sources } = show(reading, price, countryName);
-        const html = report({ values, reference: "", date: new Date(0) }, price, countryName);
+        const { total, details, sources } = show(reading, price);
+        const html = report({ values, reference: "", date: new Date(0) }, price);
         return (
           <div key={JSON.stringify(values)}>
             {total}

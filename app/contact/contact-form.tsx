@@ -1,35 +1,28 @@
-import { type Dispatch, Fragment, type SubmitEvent, useEffect, useLayoutEffect, useReducer, useRef } from "react";
+import { type Dispatch, Fragment, type RefObject, useEffect, useLayoutEffect, useReducer, useRef } from "react";
 import { flushSync } from "react-dom";
 import { CONTACT_FIELDS, type ContactField, FIELD_NAMES, TRAP_FIELD } from "../../contract/contact-message.ts";
-import type { FootprintErrors } from "../../contract/footprint/fields.ts";
 import type { Price } from "../../contract/footprint/words.ts";
-import { problemsOf, SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { ErrorBoundary } from "../components/error-message.tsx";
+import { useLoaded } from "../use-loaded.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
-import { Field, type FieldState, FORM_ID, focusField, MessageField } from "./field.tsx";
-import { FAILED_RESULT, FootprintPart, footprintSummary, NO_RESULT } from "./footprint-part.tsx";
+import { Field, type FieldState, FORM_ID, focusOn, MessageField } from "./field.tsx";
+import { FOOTPRINT_TITLE_ID, FootprintPart } from "./footprint-part.tsx";
 import { ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
-import { FORM_TITLE_ID, FormHead, focusForm } from "./form-head.tsx";
+import { FORM_HEAD_ID, FORM_TITLE_ID, FormHead } from "./form-head.tsx";
 import {
   type FormEvent,
   type FormState,
-  hasAmounts,
-  hasFailed,
-  isDone,
+  type FormView,
+  formView,
   needsFigures,
   nextState,
-  problemsIn,
-  reportedErrors,
-  requestBody,
-  shownErrors,
   startState,
-  type Values,
 } from "./form-state.ts";
-import { readValues, rememberValues } from "./kept-values.ts";
-import { useCountries, useEstimator } from "./loading.ts";
-import type { Fold } from "./questions.ts";
-import { createIdempotencyKey, sendMessage } from "./send-message.ts";
+import { rememberValues, type Seed } from "./kept-values.ts";
+import { loadCountries, loadEstimator } from "./loading.ts";
+import { useSending } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
 export const FORM_ROOT_ID = "contact-form";
@@ -49,7 +42,7 @@ export interface ContactFormProps {
   /** For visitors without script, whose browser cannot fetch the list. Only the build passes it. */
   countries?: readonly Country[];
   /** What the visitor, the browser or the server wrote into the fields before React started. Only a browser passes it. */
-  takeSeed?(): { values: Values; open: readonly Fold[] };
+  takeSeed?(): Seed;
 }
 
 /**
@@ -86,36 +79,18 @@ function Form(props: FormProps) {
   const { apiBase, price, answerWithin, state, dispatch } = props;
   const { values, phase, report } = state;
   const panel = useRef<HTMLElement>(null);
-  const form = useRef<HTMLFormElement>(null);
-  const summary = useRef<HTMLDivElement>(null);
   const pause = useRef(0);
   const leaving = useRef(0);
-  const countries = useCountries(props.countriesUrl);
-  const loaded = useEstimator(needsFigures(state), props.electricityUrl);
-  const estimator = loaded === "failed" ? null : loaded;
-  useOutcome(state, () => {
-    if (summary.current) summary.current.focus();
-    else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
-    // The button that had the focus is gone. The confirmation does not take the focus: screen readers announce it
-    // anyway.
-    if (isDone(state)) panel.current?.focus({ preventScroll: true });
-  });
-
-  const nameOf = (code = "") => countries.find((country) => country.code === code)?.name ?? code;
-  const unreadableIn = (from: Values) => estimator?.read(from).errors ?? {};
-  const submit = useSending(props, unreadableIn);
-  const look = ({ values, typing }: FormState["settled"]) => {
-    const reading = estimator?.read(values);
-    const problems = problemsOf(reportedErrors(reading?.errors ?? {}, typing));
-    const problem = problems.map(([, sentence]) => sentence).join(" ");
-    return { reading, total: reading?.total ?? "", largest: reading?.largest ?? "", problems, problem };
-  };
-  const { reading, problems, ...enclosed } = look(state);
-  const settled = look(state.settled);
-  const announcement = [settled.problem, settled.total && `Your estimate: ${settled.total}`].filter(Boolean).join(" ");
-  const errors = shownErrors(reading?.errors ?? {}, state);
-  const reportHtml =
-    typeof report === "string" ? report : (estimator?.report(report, price, nameOf(report.values.country)) ?? "");
+  const list = useLoaded("The country list", props.countriesUrl, loadCountries);
+  // Empty until the list has loaded, and if it fails to load: a country is optional.
+  const countries = Array.isArray(list) ? list : [];
+  const figures = useLoaded("The footprint estimate", needsFigures(state) ? props.electricityUrl : "", loadEstimator);
+  const estimator = figures === "failed" ? null : figures;
+  const view = formView(state, estimator?.read);
+  const { reading, errors, problems, isDone } = view;
+  const reportHtml = typeof report === "string" ? report : (estimator?.report(report, price) ?? "");
+  const submit = useSending(apiBase, state, dispatch, estimator?.read);
+  useOutcome(state, view, panel);
 
   function edit(name: string, value: string) {
     dispatch({ type: "edited", name, value });
@@ -155,7 +130,7 @@ function Form(props: FormProps) {
               typed={state.typing === name ? "" : field.value}
               onAccept={(address) => {
                 edit(name, address);
-                focusField(name);
+                focusOn(name);
               }}
             />
           </Field>
@@ -164,7 +139,10 @@ function Form(props: FormProps) {
         return (
           <Fragment key={name}>
             <Field {...field} options={countryOptions(countries, field.value)} />
-            <PlainCountries countries={props.countries ?? []} />
+            {/* The server uses the last of two fields with the same name: this one, not the list that scripts fill. */}
+            <noscript data-fact="countries">
+              <Field {...field} id="plain-country" options={countryOptions(props.countries ?? [], "")} />
+            </noscript>
           </Fragment>
         );
       case "textarea":
@@ -172,62 +150,48 @@ function Form(props: FormProps) {
     }
   };
 
-  function toggle(fold: Fold, isOpen: boolean) {
-    dispatch({ type: "toggled", fold, isOpen });
-  }
-
-  /** Focuses the first unreadable field. Returns false if there is none. */
-  function focusProblem(): boolean {
-    const [name] = Object.keys(reading?.errors ?? {});
-    if (name !== undefined) focusField(name);
-    return name !== undefined;
-  }
-
-  function openEstimate() {
-    flushSync(() => toggle("footprint", true));
-    if (focusProblem()) return;
-    footprintSummary()?.scrollIntoView();
-    footprintSummary()?.focus();
-  }
+  const [unreadable] = Object.keys(reading?.errors ?? {});
 
   function closeEstimate() {
-    if (focusProblem()) return;
-    flushSync(() => toggle("footprint", false));
-    focusForm();
+    if (unreadable) return focusOn(unreadable);
+    flushSync(() => dispatch({ type: "toggled", fold: "footprint", isOpen: false }));
+    focusOn(FORM_HEAD_ID);
   }
 
-  function removeEstimate(focus: () => void) {
+  function removeEstimate(focusId: string) {
     flushSync(() => dispatch({ type: "removed" }));
-    focus();
+    document.getElementById(focusId)?.focus();
   }
 
   return (
     <>
       <FootprintPart
-        {...{ reading, problems, announcement, fieldOf }}
+        reading={reading}
+        result={reading && estimator?.show(reading, price)}
+        hasFailedToLoad={figures === "failed"}
+        problems={problems}
+        announcement={view.announcement}
         open={state.open}
         // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
         countries={state.open.includes("footprint") ? countries : []}
-        result={
-          (reading && estimator?.show(reading, price, nameOf(values.country))) ??
-          (loaded === "failed" ? FAILED_RESULT : NO_RESULT)
-        }
-        onToggle={toggle}
+        fieldOf={fieldOf}
+        onToggle={(fold, isOpen) => dispatch({ type: "toggled", fold, isOpen })}
         onContinue={closeEstimate}
-        onRemove={() => removeEstimate(() => footprintSummary()?.focus())}
+        onRemove={() => removeEstimate(FOOTPRINT_TITLE_ID)}
       />
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <FormHead
-          enclosed={hasAmounts(values) ? enclosed : null}
-          onEdit={openEstimate}
-          onRemove={() => removeEstimate(focusForm)}
+          isEnclosed={view.isEnclosed}
+          reading={reading}
+          problems={problems}
+          onEdit={() => focusOn(unreadable ?? FOOTPRINT_TITLE_ID)}
+          onRemove={() => removeEstimate(FORM_HEAD_ID)}
         />
         <div className="form-column">
-          <ErrorSummary ref={summary} state={state} />
+          <ErrorSummary state={state} />
           <form
-            ref={form}
             id={FORM_ID}
-            className={isDone(state) ? "form form-done" : "form"}
+            className={isDone ? "form form-done" : "form"}
             action={`${apiBase}/send-email`}
             method="post"
             aria-busy={phase.kind === "sending"}
@@ -242,9 +206,9 @@ function Form(props: FormProps) {
               <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
             </div>
-            <FormAlert {...{ state, answerWithin }} hasReport={reportHtml !== ""} />
+            <FormAlert state={state} answerWithin={answerWithin} hasReport={reportHtml !== ""} />
             {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
-            {isDone(state) && (
+            {isDone && (
               <SendAnother
                 onClick={(event) => {
                   // The address of a page that answers a post shows that answer again.
@@ -253,7 +217,7 @@ function Form(props: FormProps) {
                   flushSync(() => dispatch({ type: "again" }));
                   // Not the first field: Orca moves there silently when the link is removed, and would not announce
                   // the focus.
-                  focusForm();
+                  focusOn(FORM_HEAD_ID);
                 }}
               />
             )}
@@ -291,55 +255,22 @@ export function PrintButton() {
 }
 
 /** Moves the focus and corrects the page's title when there is a new outcome, not while a visitor corrects fields. */
-function useOutcome(state: FormState, show: () => void): void {
+function useOutcome(state: FormState, view: FormView, panel: RefObject<HTMLElement | null>): void {
   const { phase, isInteractive } = state;
-  const isInError = hasFailed(state);
+  const { isDone, isInError } = view;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new phase is a new outcome
   useEffect(() => {
     // The outcome that the server wrote into the page is in view already.
-    if (isInteractive && phase.kind !== "idle" && phase.kind !== "sending") show();
+    if (!isInteractive || phase.kind === "idle" || phase.kind === "sending") return;
+    const summary = panel.current?.querySelector<HTMLElement>(".error-summary");
+    if (summary) summary.focus();
+    else panel.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
+    // The button that had the focus is gone. The confirmation does not take the focus: screen readers announce it
+    // anyway.
+    if (isDone) panel.current?.focus({ preventScroll: true });
   }, [phase]);
   useEffect(() => {
     const title = document.title.replace(ERROR_PREFIX, "");
     document.title = isInError ? ERROR_PREFIX + title : title;
   }, [isInError]);
-}
-
-function useSending({ apiBase, state, dispatch }: FormProps, unreadableIn: (values: Values) => FootprintErrors) {
-  const lastSent = useRef({ body: "", key: "" });
-
-  return async (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    if (state.phase.kind === "sending") return;
-    // Includes what a program wrote without an event.
-    const values = { ...state.values, ...readValues(event.currentTarget) };
-    const errors = problemsIn(values, unreadableIn(values));
-    // Rendered at once, so that a second press finds the new phase, even in the same task.
-    flushSync(() => dispatch({ type: "submitted", values, errors }));
-    if (Object.keys(errors).length > 0) return;
-    try {
-      const body = requestBody(values);
-      // The same message keeps its key, so that sending it again after a lost answer does not store it twice.
-      if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
-      const answer = await sendMessage(apiBase, body, lastSent.current.key);
-      if (answer.success) rememberValues({});
-      dispatch({ type: "answered", answer, date: new Date() });
-    } catch (error) {
-      console.error("Sending the message failed.", error);
-      dispatch({ type: "broke", isOffline: !navigator.onLine });
-    }
-  };
-}
-
-/** The server uses the last of two fields with the same name: this one, not the list that scripts fill. */
-function PlainCountries({ countries }: { countries: readonly Country[] }) {
-  const options = countries.map(({ code, name }) => `<option value="${code}">${name}</option>`).join("");
-  const html = `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country</option>${options}</select></div>`;
-  return (
-    <noscript
-      suppressHydrationWarning
-      // biome-ignore lint/security/noDangerouslySetInnerHtml: country names; browsers with script do not parse them
-      dangerouslySetInnerHTML={{ __html: html }}
-    />
-  );
 }

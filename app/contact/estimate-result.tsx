@@ -1,4 +1,5 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
+import { countryName } from "../../contract/country-name.ts";
 import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
@@ -32,26 +33,23 @@ export function createEstimator(electricity: ElectricityTable) {
   const read = (values: Values) => readEstimate(values, electricity);
   return {
     read,
-    show({ estimate, largest, country }: Reading, price: Price | null, countryName: string): Result {
+    show({ estimate, ...reading }: Reading, price: Price | null): Result {
       if (!estimate) return { total: <p className="footprint-empty">Your estimate appears here as you type.</p> };
-      const shown = { estimate, largest, country, countryName, electricity, price };
+      const shown = { ...reading, estimate, electricity, price };
       return { total: <Total {...shown} />, details: <Details {...shown} />, sources: <Sources {...shown} /> };
     },
     /** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
-    report({ values, reference, date }: SentReport, price: Price | null, countryName: string): string {
+    report({ values, reference, date }: SentReport, price: Price | null): string {
       const { estimate, country } = read(values);
       if (!estimate) return "";
-      return reportHtml({ inputs: estimate.inputs, country, countryName, reference, date }, electricity, price);
+      const sent = { inputs: estimate.inputs, country, countryName: countryName(country), reference, date };
+      return reportHtml(sent, electricity, price);
     },
   };
 }
 
-interface ShownEstimate {
+interface ShownEstimate extends Pick<Reading, "country" | "largest"> {
   estimate: FootprintEstimate;
-  /** As in `Reading`. */
-  largest: string;
-  country: string;
-  countryName: string;
   electricity: ElectricityTable;
   price: Price | null;
 }
@@ -141,7 +139,7 @@ function Details(shown: ShownEstimate) {
 }
 
 /** Says where an average is used instead of the visitor's country. */
-function PlaceNote({ country, countryName, estimate }: ShownEstimate) {
+function PlaceNote({ country, estimate }: ShownEstimate) {
   const averages = averagesText(estimate);
   if (averages === "") return null;
   return (
@@ -153,14 +151,14 @@ function PlaceNote({ country, countryName, estimate }: ShownEstimate) {
           choose <a href="#estimate-country">your country</a> for its own figures.
         </span>
       ) : (
-        <span key="none">{`there are no figures for ${countryName}.`}</span>
+        <span key="none">{`there are no figures for ${countryName(country)}.`}</span>
       )}
     </p>
   );
 }
 
-function Sources({ country, countryName, electricity, estimate }: ShownEstimate) {
-  const lines = explainLines(estimate, country, countryName, electricity);
+function Sources({ country, electricity, estimate }: ShownEstimate) {
+  const lines = explainLines(estimate, country, countryName(country), electricity);
   return (
     <details className="footprint-sources">
       <summary>Factors and sources</summary>

@@ -1,7 +1,8 @@
-import type { InputHTMLAttributes, ReactNode } from "react";
+import type { InputHTMLAttributes } from "react";
 import { CONTACT_FIELDS } from "../../contract/contact-message.ts";
 import { formatAmount } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
+import type { FormView } from "./form-state.ts";
 
 /** The parts of the page outside of the form contain fields of it. */
 export const FORM_ID = "message-form";
@@ -14,7 +15,7 @@ export interface FieldState {
   error?: string | undefined;
   /** Shown while there is no error. */
   hint?: string | undefined;
-  /** Asks whether the value is right. The group of the field shows it, because a field is too narrow. */
+  /** Asks whether the value is right. The field's group shows it, with the id `${id}-question`. */
   question?: string | undefined;
   /** The numbers that an amount such as "1.500" can mean. */
   meanings?: readonly string[] | undefined;
@@ -22,13 +23,10 @@ export interface FieldState {
   onLeave?(): void;
 }
 
-interface FieldProps
-  extends FieldState,
-    Pick<
-      InputHTMLAttributes<HTMLInputElement>,
-      "autoComplete" | "dir" | "enterKeyHint" | "form" | "inputMode" | "maxLength" | "required" | "spellCheck" | "type"
-    > {
-  id?: string;
+type NativeProps = "autoComplete" | "children" | "dir" | "form" | "id" | "required";
+type InputProps = "enterKeyHint" | "inputMode" | "maxLength" | "spellCheck" | "type";
+
+interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputElement>, NativeProps | InputProps> {
   label: string;
   /** The note beside the field, which describes it while it has no error and no hint. */
   noteId?: string | undefined;
@@ -36,29 +34,26 @@ interface FieldProps
   options?: readonly { code: string; name: string }[] | undefined;
   /** Makes it a text area. */
   rows?: number;
-  /** Shown between the field and its error. */
-  children?: ReactNode;
 }
 
 /**
- * The label is above the field, the error or hint below it; ids tie both to the field. No `maxlength` for the message's
- * fields, because browsers would silently cut pasted text.
+ * The label is above the field, the error or hint below it; ids tie both to the field. `children` are between them. No
+ * `maxlength` for the message's fields, because browsers would silently cut pasted text.
  */
 export function Field(props: FieldProps) {
   const { name, id = name, label, error, hint, question, meanings = [], noteId, options, rows, ...rest } = props;
-  const { onEdit, onLeave, children, type, spellCheck, inputMode, maxLength, ...native } = rest;
+  const { onEdit, onLeave, children, ...native } = rest;
   const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
   const textId = kind && `${id}-${kind}`;
-  const describedBy = [textId ?? noteId, question && questionId(id)].filter(Boolean).join(" ");
   const control = {
+    ...native,
     id,
-    ...(name !== "" && { name }),
+    name: name || undefined,
     onChange: ({ target }: { target: { value: string } }) => onEdit(target.value),
     onBlur: onLeave,
     // Always set on a required field: Firefox reports an empty one as invalid.
-    ...((native.required || error !== undefined) && { "aria-invalid": error !== undefined }),
-    ...(describedBy !== "" && { "aria-describedby": describedBy }),
-    ...native,
+    "aria-invalid": native.required || error !== undefined ? error !== undefined : undefined,
+    "aria-describedby": [textId ?? noteId, question && `${id}-question`].filter(Boolean).join(" ") || undefined,
   };
   return (
     <div className={`field field-${id}`}>
@@ -74,7 +69,7 @@ export function Field(props: FieldProps) {
       ) : rows ? (
         <textarea {...control} rows={rows} />
       ) : (
-        <input {...control} {...{ type, spellCheck, inputMode, maxLength }} />
+        <input {...control} />
       )}
       {children}
       {error !== undefined && meanings.length > 0 && (
@@ -87,7 +82,7 @@ export function Field(props: FieldProps) {
               data-fact="amount"
               onClick={() => {
                 onEdit(text);
-                focusField(id);
+                focusOn(id);
               }}
             >
               {`Use ${text}`}
@@ -104,16 +99,12 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** The id of the text that asks about a field's value. */
-export function questionId(id: string): string {
-  return `${id}-question`;
-}
-
 /** The form shows the number of characters left when it reaches this number. */
 const NEAR_LIMIT = 500;
 
 /** Shows how many characters are left near the limit, and never cuts a text. */
 export function MessageField(field: FieldProps) {
+  const characters = (count: number) => plural(count, "character", formatAmount);
   const left = CONTACT_FIELDS.message.maxLength - field.value.trim().length;
   const tooLong =
     left < 0 ? `This is ${characters(-left)} too long. Please shorten it: we do not cut text.` : undefined;
@@ -128,12 +119,8 @@ export function MessageField(field: FieldProps) {
   );
 }
 
-function characters(count: number): string {
-  return plural(count, "character", formatAmount);
-}
-
 /** Links to the fields to correct. */
-export function ProblemList({ problems }: { problems: readonly (readonly [name: string, sentence: string])[] }) {
+export function ProblemList({ problems }: Pick<FormView, "problems">) {
   return (
     <ul>
       {problems.map(([name, sentence]) => (
@@ -142,7 +129,7 @@ export function ProblemList({ problems }: { problems: readonly (readonly [name: 
             href={`#${name}`}
             onClick={(event) => {
               event.preventDefault();
-              focusField(name);
+              focusOn(name);
             }}
           >
             {sentence}
@@ -153,9 +140,9 @@ export function ProblemList({ problems }: { problems: readonly (readonly [name: 
   );
 }
 
-/** Focuses the field. Opens the closed parts that it is in, as a browser does for a fragment; React hears of it. */
-export function focusField(name: string): void {
-  const field = document.getElementById(name);
-  for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
-  field?.focus();
+/** Opens the closed parts that contain the element, as a browser does for a fragment, and focuses it. */
+export function focusOn(id: string): void {
+  const element = document.getElementById(id);
+  for (let fold = element?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
+  element?.focus();
 }

@@ -2,11 +2,13 @@ import type { KeyboardEvent, ReactNode } from "react";
 import { CHOICES, FIELD_PREFIX, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import { type Country, countryOptions } from "./countries.ts";
-import { Field, type FieldState, FORM_ID, ProblemList, questionId } from "./field.tsx";
+import { Field, type FieldState, FORM_ID, ProblemList } from "./field.tsx";
 import { FORM_TITLE_ID } from "./form-head.tsx";
-import { FOLDED, type Fold, GROUPS, type Group, type Words } from "./questions.ts";
-import type { Reading } from "./reading.ts";
+import type { FormView } from "./form-state.ts";
+import { FOLDED, type Fold, GROUPS, type Group, WHOM, type Words } from "./questions.ts";
 
+/** The control that opens and closes the part. */
+export const FOOTPRINT_TITLE_ID = "footprint-title";
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
 /** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
@@ -21,32 +23,11 @@ export interface Result {
   sources?: ReactNode;
 }
 
-/** Before the arithmetic has loaded. Without script, it never does. */
-export const NO_RESULT: Result = {
-  total: (
-    <noscript>
-      <p className="footprint-empty">Your estimate is shown after you have sent the message.</p>
-    </noscript>
-  ),
-};
-
-export const FAILED_RESULT: Result = {
-  total: (
-    <p className="footprint-empty">
-      The estimate cannot be shown at the moment. You can still send your message: we compute the estimate from what you
-      entered.
-    </p>
-  ),
-};
-
-interface FootprintPartProps {
+interface FootprintPartProps extends Pick<FormView, "reading" | "problems" | "announcement"> {
   open: readonly Fold[];
-  /** `undefined` until the arithmetic has loaded. */
-  reading: Reading | undefined;
-  result: Result;
-  /** The unreadable amounts, with a sentence for each. */
-  problems: readonly (readonly [name: string, sentence: string])[];
-  announcement: string;
+  /** `undefined` until the arithmetic has loaded. Without script, it never does. */
+  result: Result | undefined;
+  hasFailedToLoad: boolean;
   countries: readonly Country[];
   fieldOf(name: string): FieldState;
   onToggle(fold: Fold, isOpen: boolean): void;
@@ -59,21 +40,22 @@ interface FootprintPartProps {
  * the server computes it.
  */
 export function FootprintPart(props: FootprintPartProps) {
-  const { open, reading, result, problems, announcement, countries, fieldOf, onToggle, onContinue, onRemove } = props;
+  const { open, reading, result, problems, announcement, countries, fieldOf, onToggle } = props;
   const country = fieldOf("country");
   const whom = fieldOf(`${FIELD_PREFIX}for`);
-  const fold = (name: Fold) => ({
-    "data-fold": name,
-    open: open.includes(name),
-    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) => onToggle(name, currentTarget.open),
+  const detailsOf = (fold: Fold) => ({
+    "data-fold": fold,
+    open: open.includes(fold),
+    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) => onToggle(fold, currentTarget.open),
   });
-  const groupsIn = (name: Fold) =>
-    GROUPS.filter((group) => group.fold === name).map((group) => (
-      <QuestionGroup key={Object.keys(group.labels)[0]} group={group} fieldOf={fieldOf} />
-    ));
+  const groupOf = (group: Group, children?: ReactNode) => (
+    <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf}>
+      {children}
+    </QuestionGroup>
+  );
   return (
-    <details className="footprint" {...fold("footprint")}>
-      <summary>
+    <details className="footprint" {...detailsOf("footprint")}>
+      <summary id={FOOTPRINT_TITLE_ID}>
         <h2>Estimate your footprint</h2>
         <span className="footprint-optional">Optional: send an estimate along with your message.</span>
       </summary>
@@ -99,9 +81,9 @@ export function FootprintPart(props: FootprintPartProps) {
             <h3>About how much CO₂e do you emit in a year?</h3>
             <p>Enter what you know, and leave the rest empty. Nothing leaves this page until you press Submit.</p>
           </div>
-          <fieldset className="footprint-group footprint-whom">
-            <legend>Who is it for?</legend>
-            {CHOICES.for.options.map((option) => (
+          {groupOf(
+            WHOM,
+            CHOICES.for.options.map((option) => (
               <label key={option} className="footprint-choice">
                 <input
                   type="radio"
@@ -113,13 +95,8 @@ export function FootprintPart(props: FootprintPartProps) {
                 />
                 <span>{option === "household" ? "Me or my household" : "My organisation"}</span>
               </label>
-            ))}
-            <Question field="people" label="Number of people (optional)" noteId="people-note" fieldOf={fieldOf} />
-            <p className="footprint-note" id="people-note">
-              Every amount below is for all the people counted.
-            </p>
-            <Questions labels={{ people: "Number of people" }} fieldOf={fieldOf} />
-          </fieldset>
+            )),
+          )}
           {/* A second control for the form's country. It has no name, so the form sends one country. */}
           <Field
             id="estimate-country"
@@ -127,27 +104,32 @@ export function FootprintPart(props: FootprintPartProps) {
             label="Your country"
             value={country.value}
             options={countryOptions(countries, country.value)}
-            hint="We count electricity and hotels with the figures for this country. The form below shows the same country."
+            hint="We count electricity and hotels with the figures for your country. It is the same one as in the form below."
             onEdit={country.onEdit}
           />
-          <noscript>
-            <p className="footprint-note">
-              Electricity and hotels are counted with the figures for the country that you choose in the form below.
-            </p>
-          </noscript>
-          {groupsIn("footprint")}
-          {FOLDED.map(({ name, title, note }) => (
-            <details key={name} className="footprint-more" {...fold(name)}>
+          {GROUPS.map((group) => groupOf(group))}
+          {FOLDED.map(({ fold, title, note, groups }) => (
+            <details key={fold} className="footprint-more" {...detailsOf(fold)}>
               <summary>
                 <span>{title}</span> <span className="footprint-note">{note}</span>
               </summary>
-              {groupsIn(name)}
+              {groups.map((group) => groupOf(group))}
             </details>
           ))}
         </div>
         <div className="footprint-outcome">
           <div className="footprint-panel">
-            {result.total}
+            {result?.total ?? (
+              <noscript>
+                <p className="footprint-empty">Your estimate is shown after you have sent the message.</p>
+              </noscript>
+            )}
+            {props.hasFailedToLoad && (
+              <p className="footprint-empty">
+                The estimate cannot be shown at the moment. You can still send your message: we compute the estimate
+                from what you entered.
+              </p>
+            )}
             {problems.length > 0 && (
               <div className="footprint-problem">
                 <p>Not counted yet:</p>
@@ -160,22 +142,22 @@ export function FootprintPart(props: FootprintPartProps) {
                 href={`#${FORM_TITLE_ID}`}
                 onClick={(event) => {
                   event.preventDefault();
-                  onContinue();
+                  props.onContinue();
                 }}
               >
                 Continue to your message
               </a>
               {reading?.estimate && (
-                <button type="button" className="text-button" onClick={onRemove}>
+                <button type="button" className="text-button" onClick={props.onRemove}>
                   Remove the estimate
                 </button>
               )}
             </div>
           </div>
-          {result.details}
+          {result?.details}
         </div>
         <div className="footprint-about">
-          {result.sources}
+          {result?.sources}
           <p className="footprint-limits">
             This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
             water, buildings and investments, so most people and companies emit more. Cutting comes before offsetting.
@@ -192,64 +174,59 @@ export function FootprintPart(props: FootprintPartProps) {
   );
 }
 
-interface QuestionProps {
-  field: string;
-  label: string;
-  noteId?: string | undefined;
-  fieldOf(name: string): FieldState;
+interface QuestionGroupProps extends Pick<FootprintPartProps, "fieldOf"> {
+  group: Group;
+  /** Shown before the fields. */
+  children: ReactNode;
 }
 
-function Question({ field, label, noteId, fieldOf }: QuestionProps) {
-  const units = UNITS[field as keyof typeof UNITS];
-  const codes = units ?? CHOICES[field as keyof typeof CHOICES]?.options;
-  // Units are not capitalised.
-  const nameOf = (code: string) => (units ? optionLabel(code) : capitalised(optionLabel(code)));
+function QuestionGroup({ group: { legend, note, labels }, fieldOf, children }: QuestionGroupProps) {
+  const questions = Object.entries(labels).map(([field, label]) => ({
+    field,
+    label,
+    ...fieldOf(FIELD_PREFIX + field),
+  }));
+  const noteId = `${questions[0]?.field}-note`;
   return (
-    <Field
-      {...fieldOf(FIELD_PREFIX + field)}
-      {...{ label, noteId, form: FORM_ID }}
-      {...(codes
-        ? { options: codes.map((code) => ({ code, name: nameOf(code) })) }
-        : { inputMode: field === "people" ? "numeric" : "decimal", maxLength: 40, enterKeyHint: "next" })}
-    />
-  );
-}
-
-function QuestionGroup({
-  group: { legend, note, labels },
-  fieldOf,
-}: Pick<QuestionProps, "fieldOf"> & { group: Group }) {
-  const questions = Object.entries(labels);
-  const noteId = `${questions[0]?.[0]}-note`;
-  return (
-    <fieldset className="footprint-group" data-columns={questions.length % 3 === 0 ? 3 : 2} aria-describedby={noteId}>
+    <fieldset className="footprint-group" data-fields={questions.length} aria-describedby={noteId}>
       <legend>
         <WordsFor words={legend} />
       </legend>
+      {children}
       <p className="footprint-note" id={noteId}>
         <WordsFor words={note} />
       </p>
       {/* Orca does not read a fieldset's description, so the first field refers to the note too. */}
-      {questions.map(([field, label], index) => (
-        <Question key={field} {...{ field, label, fieldOf }} noteId={index === 0 ? noteId : undefined} />
+      {questions.map(({ field, ...question }, index) => (
+        <Field
+          key={field}
+          {...question}
+          {...controlOf(field)}
+          noteId={index === 0 ? noteId : undefined}
+          form={FORM_ID}
+        />
       ))}
-      <Questions labels={labels} fieldOf={fieldOf} />
+      {/* A field is too narrow for the question about its amount. */}
+      {questions.map(
+        ({ name, label, question }) =>
+          question && (
+            <p key={name} className="field-question" id={`${name}-question`}>
+              <b>{label}</b>: <span>{question}</span>
+            </p>
+          ),
+      )}
     </fieldset>
   );
 }
 
-/** The questions about unusual amounts in a group. */
-function Questions({ labels, fieldOf }: Pick<QuestionProps, "fieldOf"> & Pick<Group, "labels">) {
-  return Object.entries(labels).map(([field, label]) => {
-    const { name, question } = fieldOf(FIELD_PREFIX + field);
-    return (
-      question && (
-        <p key={field} className="field-question" id={questionId(name)}>
-          <b>{label}</b>: <span>{question}</span>
-        </p>
-      )
-    );
-  });
+/** The options of a select, or what an input needs for a number. */
+function controlOf(field: string) {
+  const units = UNITS[field as keyof typeof UNITS];
+  const codes = units ?? CHOICES[field as keyof typeof CHOICES]?.options;
+  if (!codes)
+    return { inputMode: field === "people" ? "numeric" : "decimal", maxLength: 40, enterKeyHint: "next" } as const;
+  // Units are not capitalised.
+  return { options: codes.map((code) => ({ code, name: units ? optionLabel(code) : capitalised(optionLabel(code)) })) };
 }
 
 function WordsFor({ words }: { words: Words }) {
@@ -259,11 +236,6 @@ function WordsFor({ words }: { words: Words }) {
       <span className="for-household">{words[0]}</span> <span className="for-organisation">{words[1]}</span>
     </>
   );
-}
-
-/** The control that opens and closes the part. */
-export function footprintSummary(): HTMLElement | null {
-  return document.querySelector(".footprint > summary");
 }
 
 /** Enter after a number moves to the next field, as "Next" on a phone's keyboard does. It must not send the message. */

@@ -1,4 +1,4 @@
-import type { MouseEvent, Ref } from "react";
+import type { ComponentProps, MouseEvent } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { problemsOf, problemsTitle, SENT_ALERT_ID, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import { ProblemList } from "./field.tsx";
@@ -22,21 +22,13 @@ function failureOf({ phase }: FormState): { title: string; more: string } | null
  * readers read all of it. It lists the errors of the last submit and stays the same during corrections, so that nothing
  * moves.
  */
-export function ErrorSummary({ ref, state }: { ref: Ref<HTMLDivElement>; state: FormState }) {
+export function ErrorSummary({ state }: { state: FormState }) {
   const problems = problemsOf(state.errors);
   if (problems.length === 0) return null;
   const failure = failureOf(state);
   const count = problemsTitle(problems.length);
   return (
-    <div
-      ref={ref}
-      className="alert alert-failed error-summary"
-      role="alert"
-      tabIndex={-1}
-      aria-labelledby="problems"
-      // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
-      autoFocus={!state.isInteractive}
-    >
+    <Failure state={state} className="alert alert-failed error-summary" aria-labelledby="problems">
       <h3 id={failure ? undefined : "problems"} className="alert-text">
         {failure?.title ?? count}
       </h3>
@@ -46,8 +38,14 @@ export function ErrorSummary({ ref, state }: { ref: Ref<HTMLDivElement>; state: 
         </p>
       )}
       <ProblemList problems={problems} />
-    </div>
+    </Failure>
   );
+}
+
+/** The focus must go there: without script, nothing else shows the answer to a post. */
+function Failure({ state, ...props }: ComponentProps<"div"> & { state: FormState }) {
+  // biome-ignore lint/a11y/noAutofocus: see above
+  return <div {...props} role="alert" tabIndex={-1} autoFocus={!state.isInteractive} />;
 }
 
 interface OutcomeProps {
@@ -72,16 +70,10 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
       </div>
       <div className="alerts" aria-live="assertive" aria-atomic="true">
         {failure && (
-          <div
-            className="alert alert-failed"
-            role="alert"
-            tabIndex={-1}
-            // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
-            autoFocus={!state.isInteractive}
-          >
+          <Failure state={state} className="alert alert-failed">
             <p className="alert-text">{failure.title}</p>
             <p className="alert-more">{failure.more}</p>
-          </div>
+          </Failure>
         )}
       </div>
     </>
@@ -133,7 +125,7 @@ export function SentElsewhere({ answerWithin }: { answerWithin: string }) {
   const phase = { kind: "sent", reference: "", totalKg: null, keepsEdits: false } as const;
   return (
     <div className="sent-elsewhere">
-      <Sent {...{ phase, answerWithin }} hasReport={false} />
+      <Sent phase={phase} answerWithin={answerWithin} hasReport={false} />
       <SendAnother />
     </div>
   );

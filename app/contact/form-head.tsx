@@ -1,58 +1,51 @@
 import { unbroken } from "../../contract/footprint/fields.ts";
+import type { FormView } from "./form-state.ts";
 
-/** The form's heading, and the text that screen readers read with it. */
+/** The group with the form's heading. With the focus on it, screen readers read all of it, and phones show no keyboard. */
+export const FORM_HEAD_ID = "form-head";
 export const FORM_TITLE_ID = "form-title";
-const FORM_HEAD_ID = "form-head";
-const ENCLOSED_ID = "enclosed";
 
-interface FormHeadProps {
-  /** The estimate that goes with the message, as text. Unknown values are empty. `null` while nothing is entered. */
-  enclosed: {
-    total: string;
-    /** "Flights, 55%". */
-    largest: string;
-    /** Names unreadable inputs, which prevent sending. */
-    problem: string;
-  } | null;
+interface FormHeadProps extends Pick<FormView, "isEnclosed" | "reading" | "problems"> {
   onEdit(): void;
   onRemove(): void;
 }
 
 /** The title of the form, and what goes with the message. */
-export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
+export function FormHead({ isEnclosed, reading, problems, onEdit, onRemove }: FormHeadProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together, not fields
     <div
       className="form-head"
       id={FORM_HEAD_ID}
       role="group"
-      aria-labelledby={`${FORM_TITLE_ID} ${ENCLOSED_ID}`}
+      aria-labelledby={`${FORM_TITLE_ID} enclosed`}
       tabIndex={-1}
     >
       <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
-      {enclosed ? (
+      {isEnclosed ? (
         <div className="enclosed">
           {/* The keys make React replace the whole sentence: on a translated page it cannot change its texts. */}
-          <p id={ENCLOSED_ID}>
-            {enclosed.problem === "" ? (
+          <p id="enclosed">
+            {problems.length === 0 ? (
               <span key="included">
                 Your estimate is included
-                {enclosed.total !== "" && (
+                {reading?.total && (
                   <span>
-                    : <b data-fact="total">{unbroken(enclosed.total)}</b>
+                    : <b data-fact="total">{unbroken(reading.total)}</b>
                   </span>
                 )}
                 <span>.</span>
-                {enclosed.largest !== "" && (
+                {reading?.largest && (
                   <span>
                     {" "}
-                    The largest part: <span data-fact="largest">{enclosed.largest}</span>.
+                    The largest part: <span data-fact="largest">{reading.largest}</span>.
                   </span>
                 )}
               </span>
             ) : (
               <span key="doubtful">
-                Your estimate needs a correction before you send it. <span data-fact="problem">{enclosed.problem}</span>
+                Your estimate needs a correction before you send it.{" "}
+                <span data-fact="problem">{problems.map(([, sentence]) => sentence).join(" ")}</span>
               </span>
             )}
           </p>
@@ -70,9 +63,4 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
       )}
     </div>
   );
-}
-
-/** Focuses the form's heading: screen readers read the whole group, and phones do not open their keyboard. */
-export function focusForm(): void {
-  document.getElementById(FORM_HEAD_ID)?.focus();
 }

@@ -1,7 +1,8 @@
 import { EMPTY_MESSAGE, parseContactMessage } from "../../contract/contact-message.ts";
 import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
-import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
-import { type Fold, GROUPS } from "./questions.ts";
+import { type AnswerErrors, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { FOLDED, type Fold } from "./questions.ts";
+import type { Reading } from "./reading.ts";
 
 /** The text of every field, by name. The radio buttons of a group have one value. */
 export type Values = Readonly<Record<string, string>>;
@@ -141,11 +142,34 @@ function afterSuccess(state: FormState, answer: SendEmailAnswer & { success: tru
 /** Folds that contain input must be open, whether the visitor or the browser wrote it. */
 function foldsToOpen(values: Values, open: readonly Fold[]): Fold[] {
   const isFilledIn = (field: string) => values[FIELD_PREFIX + field] !== START_VALUES[FIELD_PREFIX + field];
-  const filled = GROUPS.filter(({ fold, labels }) =>
-    fold === "footprint" ? hasAmounts(values) : Object.keys(labels).some(isFilledIn),
-  );
-  return [...new Set([...open, ...filled.map(({ fold }) => fold)])];
+  const filled = FOLDED.filter(({ groups }) => groups.some(({ labels }) => Object.keys(labels).some(isFilledIn)));
+  const outer: Fold[] = hasAmounts(values) ? ["footprint"] : [];
+  return [...new Set([...open, ...outer, ...filled.map(({ fold }) => fold)])];
 }
+
+/** What the page shows that follows from the state. `read` is missing until the arithmetic has loaded. */
+export function formView(state: FormState, read: ((values: Values) => Reading) | undefined) {
+  const { values, typing, settled } = state;
+  const reading = read?.(values);
+  const before = read?.(settled.values);
+  const total = before?.total && `Your estimate: ${before.total}`;
+  return {
+    reading,
+    errors: shownErrors(reading?.errors ?? {}, state),
+    /** The unreadable amounts, which prevent sending. */
+    problems: problemsOf(withoutTyping(reading?.errors ?? {}, typing)),
+    /** For screen readers, after a pause in typing. */
+    announcement: [
+      ...problemsOf(withoutTyping(before?.errors ?? {}, settled.typing)).map(([, sentence]) => sentence),
+      ...(total ? [total] : []),
+    ].join(" "),
+    isEnclosed: hasAmounts(values),
+    isDone: isDone(state),
+    isInError: hasFailed(state),
+  };
+}
+
+export type FormView = ReturnType<typeof formView>;
 
 /** The message was sent and nothing was typed since, so the confirmation replaces the form. */
 export function isDone({ phase }: FormState): boolean {
@@ -162,14 +186,14 @@ function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => values[name] === submitted[name]));
 }
 
-/** An error is reported as soon as its field is left, not while the visitor is typing. */
-export function reportedErrors(errors: AnswerErrors, typing: string): AnswerErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
-}
-
 /** The errors to show at their fields. */
 export function shownErrors(unreadable: FootprintErrors, state: FormState): AnswerErrors {
-  return reportedErrors({ ...unreadable, ...openErrors(state) }, state.typing);
+  return withoutTyping({ ...unreadable, ...openErrors(state) }, state.typing);
+}
+
+/** An error is reported as soon as its field is left, not while the visitor is typing. */
+function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
 }
 
 /** Default distances, default choices and the number of people are not amounts. */
@@ -190,11 +214,8 @@ export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerE
 
 /** The body of `/send-email`, where the fields of the estimate have names without a prefix. */
 export function requestBody(values: Values): string {
-  const message: Record<string, string> = {};
-  const footprint: Record<string, string> = {};
-  for (const [name, value] of Object.entries(values)) {
-    if (name in START_TEXTS) footprint[name.slice(FIELD_PREFIX.length)] = value;
-    else message[name] = value;
-  }
-  return JSON.stringify({ ...message, ...(hasAmounts(values) && { footprint }) });
+  const message = Object.entries(values).filter(([name]) => !(name in START_TEXTS));
+  const amounts = Object.keys(START_TEXTS).map((name) => [name.slice(FIELD_PREFIX.length), values[name]]);
+  const footprint = hasAmounts(values) ? Object.fromEntries(amounts) : undefined;
+  return JSON.stringify({ ...Object.fromEntries(message), footprint });
 }

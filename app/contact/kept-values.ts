@@ -17,12 +17,14 @@ export function rememberValues(values: Values): void {
   history.replaceState(values, "");
 }
 
+export type Seed = ReturnType<typeof readSeed>;
+
 /** What the form starts with: its fields as they are now, and the remembered values for those that are not filled in. */
-export function readSeed(root: HTMLElement): { values: Values; open: readonly Fold[] } {
+export function readSeed(root: HTMLElement) {
   const form = root.querySelector("form");
   const typed = form ? readValues(form) : {};
   const isStart = (values: Values, name: string) => (values[name] ?? "") === START_VALUES[name];
-  const values = { ...typed };
+  const values: Record<string, string> = { ...typed };
   for (const [name, value] of Object.entries({ country: root.dataset.country ?? "", ...Object(history.state) })) {
     if (name in START_VALUES && typeof value === "string" && isStart(typed, name)) values[name] = value;
   }

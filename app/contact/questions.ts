@@ -3,30 +3,26 @@ import { type FootprintField, unbroken } from "../../contract/footprint/fields.t
 /** The parts of the page that visitors open and close. */
 export type Fold = "footprint" | "flights" | "more";
 
-/** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
-export type Words = string | readonly [household: string, organisation: string];
-
 /** Questions that belong together, with a note on where to find the numbers. */
 export interface Group {
-  /** `footprint` has the questions that most people can answer; the other two are folded inside it. */
-  fold: Fold;
   legend: Words;
   note: Words;
   /** By field. */
   labels: Readonly<Partial<Record<FootprintField, string>>>;
 }
 
-/** The questions that are folded at first. */
-export const FOLDED = [
-  { name: "flights", title: "Flight distance and class", note: unbroken("default: 1,500 and 6,500 km, economy") },
-  { name: "more", title: "Add more", note: "public transport, hotels, other fuels" },
-] as const;
+/** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
+export type Words = string | readonly [household: string, organisation: string];
 
-const SHORT_IS = unbroken("Short flights are up to about 3,700 km one way.");
+export const WHOM: Group = {
+  legend: "Who is it for?",
+  note: "Every amount below is for all the people counted.",
+  labels: { people: "Number of people" },
+};
 
+/** What most people can answer. */
 export const GROUPS: readonly Group[] = [
   {
-    fold: "footprint",
     legend: ["Home energy", "Energy of your site"],
     note: [
       "In kWh, as on your suppliers’ bills, for the whole home.",
@@ -40,7 +36,6 @@ export const GROUPS: readonly Group[] = [
     },
   },
   {
-    fold: "footprint",
     legend: ["Car", "Vehicles"],
     note: [
       "All cars together, from the odometers: today’s reading minus the reading a year ago.",
@@ -49,39 +44,51 @@ export const GROUPS: readonly Group[] = [
     labels: { carKm: "Distance", carUnit: "Unit", carFuel: "Fuel" },
   },
   {
-    fold: "footprint",
     legend: "Flights",
-    note: `From calendars or bookings. A return trip is one flight for each person: three people on one trip are three flights. ${SHORT_IS}`,
+    note: `From calendars or bookings. A return trip is one flight for each person: three people on one trip are three flights. ${unbroken("Short flights are up to about 3,700 km one way.")}`,
     labels: { shortFlights: "Short return flights", longFlights: "Long return flights" },
   },
+];
+
+/** The other questions, which are folded at first. */
+export const FOLDED: readonly { fold: Fold; title: string; note: string; groups: readonly Group[] }[] = [
   {
     fold: "flights",
-    legend: "Short flights",
-    note: "Flights of up to 500 km one way count as domestic.",
-    labels: { shortFlightKm: "Km one way", shortFlightClass: "Class" },
-  },
-  {
-    fold: "flights",
-    legend: "Long flights",
-    note: "More than 3,700 km one way.",
-    labels: { longFlightKm: "Km one way", longFlightClass: "Class" },
-  },
-  {
-    fold: "more",
-    legend: "Public transport and taxi",
-    note: "In km a year: the distance of one trip, times the number of trips, for each person.",
-    labels: { railKm: "Train (km)", coachKm: "Coach (km)", busKm: "Local bus (km)", taxiKm: "Taxi (km)" },
-  },
-  {
-    fold: "more",
-    legend: "Hotels",
-    note: "We use the figure for your country.",
-    labels: { hotelNights: "Nights (count each room)" },
+    title: "Flight distance and class",
+    note: unbroken("default: 1,500 and 6,500 km, economy"),
+    groups: [
+      {
+        legend: "Short flights",
+        note: "Flights of up to 500 km one way count as domestic.",
+        labels: { shortFlightKm: "Km one way", shortFlightClass: "Class" },
+      },
+      {
+        legend: "Long flights",
+        note: "More than 3,700 km one way.",
+        labels: { longFlightKm: "Km one way", longFlightClass: "Class" },
+      },
+    ],
   },
   {
     fold: "more",
-    legend: "Other fuels",
-    note: "In litres, from one year’s invoices.",
-    labels: { heatingOilLitres: "Heating oil (litres)", lpgLitres: "LPG (litres)" },
+    title: "Add more",
+    note: "public transport, hotels, other fuels",
+    groups: [
+      {
+        legend: "Public transport and taxi",
+        note: "In km a year: the distance of one trip, times the number of trips, for each person.",
+        labels: { railKm: "Train (km)", coachKm: "Coach (km)", busKm: "Local bus (km)", taxiKm: "Taxi (km)" },
+      },
+      {
+        legend: "Hotels",
+        note: "We use the figure for your country.",
+        labels: { hotelNights: "Nights (count each room)" },
+      },
+      {
+        legend: "Other fuels",
+        note: "In litres, from one year’s invoices.",
+        labels: { heatingOilLitres: "Heating oil (litres)", lpgLitres: "LPG (litres)" },
+      },
+    ],
   },
 ];

@@ -1,47 +1,24 @@
-import {
-  type ElectricityTable,
-  estimateFootprint,
-  type FootprintEstimate,
-} from "../../contract/footprint/arithmetic.ts";
+import { type ElectricityTable, estimateFootprint } from "../../contract/footprint/arithmetic.ts";
 import { type FootprintErrors, formatTotal } from "../../contract/footprint/fields.ts";
 import { type Meanings, parseFootprint } from "../../contract/footprint/parsing.ts";
 import { hintsOf, largestPart, questionsAbout } from "../../contract/footprint/words.ts";
-import type { Values } from "./form-state.ts";
 
-/** The estimate from the amounts that are readable now. */
-export interface Reading {
-  /** `null` if no amount was entered. */
-  estimate: FootprintEstimate | null;
-  /** As text; empty without an estimate. */
-  total: string;
-  /** "Flights, 55%"; empty if there are fewer than two parts. */
-  largest: string;
-  /** By field name: see `hintsOf`. */
-  hints: Readonly<Record<string, string>>;
-  /** By field name: see `questionsAbout`. */
-  questions: Readonly<Record<string, string>>;
-  /** By field name: why an amount cannot be read. The estimate leaves it out. */
-  errors: FootprintErrors;
-  meanings: Meanings;
-  /** A two-letter code, or empty. */
-  country: string;
-}
+export type Reading = ReturnType<typeof readEstimate>;
 
-export function readEstimate(values: Values, electricity: ElectricityTable): Reading {
+/** The estimate from the amounts that are readable now, and what to say beside the fields. */
+export function readEstimate(values: Readonly<Record<string, string>>, electricity: ElectricityTable) {
   const { country = "" } = values;
   const parsed = parseFootprint(values);
-  const { fields: errors, meanings, rest: inputs } = parsed.ok ? { ...READABLE, rest: parsed.inputs } : parsed;
-  const estimate = inputs && estimateFootprint(inputs, country, electricity);
-  return {
-    estimate,
-    total: estimate ? formatTotal(estimate.totalKg) : "",
-    largest: estimate ? largestPart(estimate) : "",
-    hints: inputs ? hintsOf(inputs, values) : {},
-    questions: inputs ? questionsAbout(inputs) : {},
-    errors,
-    meanings,
-    country,
-  };
+  const inputs = parsed.ok ? parsed.inputs : parsed.rest;
+  // Why an amount cannot be read, and the numbers that it can mean. The estimate leaves it out.
+  const errors: FootprintErrors = parsed.ok ? {} : parsed.fields;
+  const meanings: Meanings = parsed.ok ? {} : parsed.meanings;
+  const none: Readonly<Record<string, string>> = {};
+  if (!inputs) {
+    return { estimate: null, country, total: "", largest: "", hints: none, questions: none, errors, meanings };
+  }
+  const estimate = estimateFootprint(inputs, country, electricity);
+  const total = formatTotal(estimate.totalKg);
+  const [hints, questions] = [hintsOf(inputs, values), questionsAbout(inputs)];
+  return { estimate, country, total, largest: largestPart(estimate), hints, questions, errors, meanings };
 }
-
-const READABLE = { fields: {}, meanings: {} };

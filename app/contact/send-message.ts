@@ -1,21 +1,53 @@
-import { readAnswer, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { type Dispatch, type SubmitEvent, useRef } from "react";
+import { flushSync } from "react-dom";
+import { readAnswer } from "../../contract/send-email-answer.ts";
+import { type FormEvent, type FormState, problemsIn, requestBody, type Values } from "./form-state.ts";
+import { readValues, rememberValues } from "./kept-values.ts";
+import type { Reading } from "./reading.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Resolves to the server's answer; rejects if there is no answer or it is not JSON. */
-export async function sendMessage(apiBase: string, body: string, idempotencyKey: string): Promise<SendEmailAnswer> {
-  const response = await fetch(`${apiBase}/send-email`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
-    body,
-    credentials: "omit",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  return readAnswer(await response.json());
+/** Returns the handler of the form's submit event. `read` is missing until the arithmetic has loaded. */
+export function useSending(
+  apiBase: string,
+  state: FormState,
+  dispatch: Dispatch<FormEvent>,
+  read: ((values: Values) => Reading) | undefined,
+) {
+  const lastSent = useRef({ body: "", key: "" });
+
+  return async (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (state.phase.kind === "sending") return;
+    // Includes what a program wrote without an event.
+    const values = { ...state.values, ...readValues(event.currentTarget) };
+    const errors = problemsIn(values, read?.(values).errors ?? {});
+    // Rendered at once, so that a second press finds the new phase, even in the same task.
+    flushSync(() => dispatch({ type: "submitted", values, errors }));
+    if (Object.keys(errors).length > 0) return;
+    try {
+      const body = requestBody(values);
+      // The same message keeps its key, so that sending it again after a lost answer does not store it twice.
+      if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
+      const response = await fetch(`${apiBase}/send-email`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": lastSent.current.key },
+        body,
+        credentials: "omit",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const answer = readAnswer(await response.json());
+      if (answer.success) rememberValues({});
+      dispatch({ type: "answered", answer, date: new Date() });
+    } catch (error) {
+      console.error("Sending the message failed.", error);
+      dispatch({ type: "broke", isOffline: !navigator.onLine });
+    }
+  };
 }
 
 /** 128 random bits. Not `crypto.randomUUID`: browsers have it only over HTTPS and on localhost. */
-export function createIdempotencyKey(): string {
+function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -5,7 +5,7 @@ import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import formStyles from "../styles/contact.css?inline";
 import estimateStyles from "../styles/estimate.css?inline";
-import resultStyles from "../styles/estimate-result.css?raw";
+import resultStyles from "../styles/estimate-result.css?inline";
 
 export const contact: Screen = {
   name: "contact",

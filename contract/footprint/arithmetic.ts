@@ -16,7 +16,18 @@ import {
   SHORT_FLIGHT,
   UK_ELECTRICITY,
 } from "./factors.ts";
-import { AMOUNTS, type AmountField, type Category, type FootprintInputs, isDomestic, KM_PER_MILE } from "./fields.ts";
+import { AMOUNTS, type AmountField, type Category, type FootprintInputs } from "./fields.ts";
+
+/** One way, in km. A short flight that is longer may be a long flight. */
+export const SHORT_MAX_KM = 3700;
+const DOMESTIC_MAX_KM = 500;
+
+/** The source has a separate factor without classes for flights up to this distance. */
+export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
+  return shortFlightKm <= DOMESTIC_MAX_KM;
+}
+
+const KM_PER_MILE = 1.609344;
 
 /** Grams of CO2e per kWh, and the year of that figure. */
 export type Intensity = readonly [gramsPerKwh: number, year: number];

@@ -23,22 +23,12 @@ export const DISTANCES = {
   longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
 } as const;
 
-/** One way, in km. A short flight that is longer may be a long flight. */
-export const SHORT_MAX_KM = 3700;
-const DOMESTIC_MAX_KM = 500;
-
-/** The source has a separate factor without classes for flights up to this distance. */
-export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
-  return shortFlightKm <= DOMESTIC_MAX_KM;
-}
-
 /** What a number counts, which is sent with it. The first option is the default, which is not stored. */
 export const UNITS = {
   electricityPer: ["year", "month"],
   gasPer: ["year", "month"],
   carUnit: ["km", "mi"],
 } as const;
-export const KM_PER_MILE = 1.609344;
 
 /** The first option is the default. `for` changes words and advice, never a figure. */
 export const CHOICES = {

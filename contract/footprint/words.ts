@@ -5,6 +5,8 @@ import {
   type FootprintLine,
   type FootprintRange,
   factorOf,
+  isDomestic,
+  SHORT_MAX_KM,
   savingsOf,
   unitsPerYear,
 } from "./arithmetic.ts";
@@ -21,10 +23,8 @@ import {
   formatAmount,
   formatMass,
   formatTotal,
-  isDomestic,
   optionLabel,
   roundedKg,
-  SHORT_MAX_KM,
 } from "./fields.ts";
 import { unitOf } from "./parsing.ts";
 

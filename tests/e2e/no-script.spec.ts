@@ -52,7 +52,8 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
   await expect(page.getByRole("heading", { name: "About how much CO₂e do you emit in a year?" })).toBeInViewport();
   await expect(page.getByText("Your estimate appears here.")).toBeHidden();
   await expect(page.getByLabel("Your country")).toBeHidden();
-  await expect(page.locator(".footprint noscript p")).toHaveText([/country that you choose/, /after you have sent/]);
+  await expect(page.getByText("It is the same one as in the form below.")).toBeVisible();
+  await expect(page.getByText("Your estimate is shown after you have sent the message.")).toBeVisible();
   await page.getByLabel("My organisation").check();
   await expect(page.getByText("Energy of your site")).toBeVisible();
   await expect(page.getByText("Home energy")).toBeHidden();
