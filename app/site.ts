@@ -49,9 +49,12 @@ export const site: SiteSettings = {
     description:
       "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
   },
-  /** `own` is the project's film; a list of addresses shows another; `off` leaves the still picture. */
+  /**
+   * `own` is the project's film; `off` leaves the still picture. A list shows another film, best format first, e.g.
+   * `[{ url: "sea.mp4", type: "video/mp4" }]`: files beside this one, or addresses.
+   */
   heroFilm: "own",
-  /** e.g. `{ file: "hero.jpg", alt: "Hills in the evening." }`, beside this file: the still picture before the film. */
+  /** e.g. `{ file: "hero.jpg", alt: "Hills in the evening." }`, beside this file: the film's first frame. */
   heroPicture: null,
 
   footerColumns: [
@@ -155,6 +158,7 @@ export interface Look {
 }
 
 export interface FilmSource {
+  /** An address, or the name of a file beside `site.ts`. */
   url: string;
   /** A MIME type, with codecs where the container alone is ambiguous. */
   type: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import sharp from "sharp";
 import type { Look, SiteSettings } from "../app/site.ts";
 import {
@@ -25,18 +25,29 @@ export function palettesOf(look: Look): Record<Theme, Palette> {
 export interface LookFiles {
   /** The company's files by the name of the file in `app/media/` that each replaces. */
   media: ReadonlyMap<string, string>;
+  /** The company's film files by their names in the settings. */
+  films: ReadonlyMap<string, string>;
   /** CSS that gives the fallback of the company's display font the same metrics. */
   displayFallback: string;
 }
 
 /** Leaves out what does not exist: `lookProblems` reports it. */
-export async function lookFiles({ look, heroPicture }: SiteSettings, folder: string): Promise<LookFiles> {
+export async function lookFiles(site: SiteSettings, folder: string): Promise<LookFiles> {
+  const { look, heroPicture } = site;
   const media = new Map<string, string>();
   const font = join(folder, look.displayFont ?? "");
   if (isFile(font)) media.set("display.woff2", font);
   const picture = join(folder, heroPicture?.file ?? "");
   if (isFile(picture)) for (const { name, file } of await drawPosters(picture)) media.set(name, file);
-  return { media, displayFallback: isFile(font) ? await fallbackFaces(font) : "" };
+  const films = new Map(filmFiles(site).map((name) => [name, join(folder, name)] as const));
+  for (const [name, file] of films) if (!isFile(file)) films.delete(name);
+  return { media, films, displayFallback: isFile(font) ? await fallbackFaces(font) : "" };
+}
+
+/** The sources of the film that are files beside `site.ts`, and not addresses. */
+function filmFiles({ heroFilm }: SiteSettings): string[] {
+  if (typeof heroFilm === "string") return [];
+  return heroFilm.map(({ url }) => url).filter((url) => !URL.canParse(url) && !url.startsWith("/"));
 }
 
 function isFile(path: string): boolean {
@@ -79,8 +90,11 @@ async function drawPosters(picture: string): Promise<{ name: string; file: strin
 }
 
 /** What is wrong with the look: files, colours and contrast. */
-export async function lookProblems({ look, hero, heroPicture }: SiteSettings, folder: string): Promise<string[]> {
-  const problems: string[] = [];
+export async function lookProblems(site: SiteSettings, folder: string): Promise<string[]> {
+  const { look, hero, heroPicture } = site;
+  const problems: string[] = filmFiles(site).flatMap((name) => filmProblem(name, join(folder, name)) ?? []);
+  if (filmFiles(site).length > 0 && heroPicture === null)
+    problems.push(`"heroFilm" names a file, so "heroPicture" must be the film's first frame.`);
   for (const name of ["hue", "accentHue"] as const) {
     if (!Number.isFinite(look[name])) problems.push(`"look.${name}" is not a number; e.g. 250 for blue.`);
   }
@@ -122,6 +136,23 @@ export async function lookProblems({ look, hero, heroPicture }: SiteSettings, fo
       () => `"heroPicture.file" is damaged, or is no picture (${picture}). Save it again, e.g. as JPEG or PNG.`,
     ));
   return [...contrastProblems(palettes), ...(onPicture ? [onPicture] : [])];
+}
+
+/** With the rest of the home page, such a film is rated A. */
+const MAX_FILM_BYTES = 450_000;
+/** The bytes that files of these formats start with, after the given number of others. */
+const FILM_FORMATS = { ".mp4": { skip: 4, start: "ftyp" }, ".webm": { skip: 0, start: "\x1aE\xdf\xa3" } } as const;
+
+function filmProblem(name: string, file: string): string | null {
+  if (!isFile(file)) return `"heroFilm" names no file (${file}).`;
+  const content = readFileSync(file);
+  const format = FILM_FORMATS[extname(name) as keyof typeof FILM_FORMATS];
+  const { skip = 0, start = null } = format ?? {};
+  if (start === null || content.toString("latin1", skip, skip + start.length) !== start)
+    return `${name} in "heroFilm" is not an MP4 or WebM film.`;
+  const kilobytes = (bytes: number) => `${Math.ceil(bytes / 1000)} KB`;
+  if (content.length <= MAX_FILM_BYTES) return null;
+  return `${name} in "heroFilm" has ${kilobytes(content.length)}, and may have at most ${kilobytes(MAX_FILM_BYTES)}; docs/carbon.md says why.`;
 }
 
 /** As in home.css: the scrim's opacity over the part of the picture with small text, and its colour. */

@@ -73,6 +73,15 @@ test.each<[own: object, ...problems: string[]]>([
     { heroPicture: { file: "white.svg", alt: "Snow." } },
     'The colour "snow" on the left third of "heroPicture" has a contrast of 2.41:1, and needs 4.5:1.',
   ],
+  [{ heroFilm: [{ url: "https://film.example/sea.mp4", type: "video/mp4" }] }],
+  [
+    { heroFilm: ["none.mp4", "text.webm", "display.woff2", "long.mp4"].map((url) => ({ url, type: "" })) },
+    '"heroFilm" names no file',
+    'text.webm in "heroFilm" is not an MP4 or WebM film.',
+    'display.woff2 in "heroFilm" is not an MP4 or WebM film.',
+    'long.mp4 in "heroFilm" has 451 KB, and may have at most 450 KB; docs/carbon.md says why.',
+    '"heroFilm" names a file, so "heroPicture" must be the film\'s first frame.',
+  ],
 ])("the look %j has these problems", async (own, ...problems) => {
   const folder = await makeScratchFolder();
   await cp("app/media/display.woff2", join(folder, "display.woff2"));
@@ -85,6 +94,8 @@ test.each<[own: object, ...problems: string[]]>([
   const white =
     '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"><path d="M0 0h16v9H0Z" fill="#fff"/></svg>';
   await writeFile(join(folder, "white.svg"), white);
+  await writeFile(join(folder, "text.webm"), "No film.");
+  await writeFile(join(folder, "long.mp4"), `....ftyp${"x".repeat(450_001)}`);
   const found = await lookProblems(completeSettings(own), folder);
   expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem)));
 });
@@ -125,7 +136,8 @@ test.each<[settings: Record<string, unknown>, ...problems: unknown[]]>([
   ].map((pricePerTonne): [Record<string, unknown>, string] => [{ pricePerTonne }, NO_PRICE]),
   [{ answerWithin: "" }, '"answerWithin" is not valid; e.g. "two working days", or null for none.'],
   [
-    { heroFilm: [], brnad: "x", menu: "none" },
+    { heroFilm: [{ url: "sea.mp4" }], brnad: "x", menu: "none" },
+    '"heroFilm" is not valid; e.g. "off", or [{ url: "film.mp4", type: "video/mp4" }].',
     '"menu" must be of type list, not string.',
     expect.stringMatching(/^There is no setting "brnad"\. The settings are: brand, legalName, /),
   ],

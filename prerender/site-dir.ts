@@ -67,7 +67,7 @@ export async function readOwnSettings(siteDir: string): Promise<Partial<SiteSett
 export function companySettings(): Plugin {
   let folder: string;
   let isOwn = false;
-  let files: LookFiles = { media: new Map(), displayFallback: "" };
+  let files: LookFiles = { media: new Map(), films: new Map(), displayFallback: "" };
   return {
     name: "company-settings",
 
@@ -98,9 +98,11 @@ export function companySettings(): Plugin {
     load(id) {
       if (id === `\0${DISPLAY_FONT}`) return `export const displayFallback = ${JSON.stringify(files.displayFallback)};`;
       if (id !== MERGED_SETTINGS) return undefined;
+      const films = [...files.films];
       return `import { completeSettings } from ${JSON.stringify(COMPLETE_SETTINGS)};
 import { site as own } from ${JSON.stringify(join(folder, "site.ts"))};
-export const site = completeSettings(own);
+${films.map(([, file], index) => `import film${index} from ${JSON.stringify(`${file}?url`)};\n`).join("")}
+export const site = completeSettings(own, {${films.map(([name], index) => `${JSON.stringify(name)}: film${index}`)}});
 `;
     },
   };
@@ -151,8 +153,14 @@ export function kindProblems(site: object): string[] {
       const { isValid, example } = OPTIONAL[name as keyof typeof OPTIONAL];
       return value === null || isValid(value) ? [] : [`"${name}" is not valid; e.g. ${example}, or null for none.`];
     }
-    // The only setting that may be a word or a list.
-    if (name === "heroFilm" || kindOf(value) === kindOf(expected)) return [];
+    if (name === "heroFilm")
+      return isFilm(value) ? [] : ['"heroFilm" is not valid; e.g. "off", or [{ url: "film.mp4", type: "video/mp4" }].'];
+    if (kindOf(value) === kindOf(expected)) return [];
     return [`"${name}" must be of type ${kindOf(expected)}, not ${kindOf(value)}.`];
   });
+}
+
+function isFilm(value: unknown): boolean {
+  if (!Array.isArray(value)) return value === "own" || value === "off";
+  return value.every((source) => typeof source?.url === "string" && typeof source.type === "string");
 }

@@ -1,4 +1,4 @@
-/** An example of a company's own look: put such a file, and the picture, into the folder that SITE_DIR names. */
+/** An example of a company's own look: put such a file, the film and the picture into the folder that SITE_DIR names. */
 export const site = {
   brand: "Tidewater Climate",
   legalName: "Tidewater Climate Limited",
@@ -17,6 +17,6 @@ export const site = {
     headline: "Offsetting, from the coast",
     subtitle: "Measure what you emit, cut what you can, and pay for offshore wind elsewhere.",
   },
-  heroFilm: "off",
+  heroFilm: [{ url: "sea.mp4", type: "video/mp4" }],
   heroPicture: { file: "hero.svg", alt: "Wind turbines at sea, in the evening." },
 };

@@ -46,7 +46,7 @@ test("simultaneous builds in one project do not affect each other, and remove th
   expect((await inboxScripts()).includes("Northwind Climate")).toBe(true);
 }, 180_000);
 
-test("the example of a company's look replaces every colour, the logo, the texts and the picture", async () => {
+test("the example of a company's look replaces every colour, the logo, the texts, the picture and the film", async () => {
   const { pagesDir, outDir, remove } = makePagesBuild();
   onTestFinished(remove);
   const { status, output } = buildPages({ pagesDir, outDir }, "draft", { SITE_DIR: "docs/look" });
@@ -67,4 +67,9 @@ test("the example of a company's look replaces every colour, the logo, the texts
   const posters = (await readdir(join(outDir, "assets"))).filter((name) => name.startsWith("poster"));
   expect(posters.length).toBe(5);
   for (const name of posters) expect((await readFile(join(outDir, "assets", name))).length).toBeLessThan(15_000);
+  const [film = "", ...others] = await readdir(join(outDir, "media"));
+  expect([film, ...others]).toEqual([expect.stringMatching(/^sea-.{8}\.mp4$/)]);
+  expect(home).toContain(`<source src="/media/${film}" type="video/mp4"/>`);
+  const weights = JSON.parse(await fileOf("carbon.json")) as { pages: { page: string; gramsWithoutFilm?: number }[] };
+  expect(weights.pages.find(({ page }) => page === "/")?.gramsWithoutFilm).toBeGreaterThan(0);
 }, 90_000);
