@@ -6,7 +6,7 @@ import { ErrorMessage, ReloadButton } from "./components/error-message.tsx";
 import { PrintButton } from "./contact/contact-form.tsx";
 import { EmailSuggestion } from "./contact/email-suggestion.tsx";
 import { FootprintPart } from "./contact/footprint-part.tsx";
-import { ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
+import { CopyReference, ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
 import { FormHead } from "./contact/form-head.tsx";
 import { type FormState, problemsIn, START_VALUES, startState, type Values } from "./contact/form-state.ts";
 import type { Estimator } from "./contact/loading.ts";
@@ -51,6 +51,16 @@ function EveryOutcome({ read }: Estimator) {
           hasReport
         />
       ))}
+      <FormAlert
+        state={{
+          ...start,
+          phase: { kind: "sent", reference: "0", totalKg: null, keepsEdits: false },
+          submitted: { email: "name@example.com" },
+        }}
+        answerWithin={site.answerWithin ?? ""}
+        hasReport={false}
+      />
+      <CopyReference reference="" />
       {["x", "1.500", "1 x"].flatMap((text) =>
         Object.values(read(everyAmount(text)).errors).map((error) => <p key={error}>{error}</p>),
       )}

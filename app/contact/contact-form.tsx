@@ -9,7 +9,7 @@ import { type Country, countryOptions } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { Field, type FieldState, FORM_ID, focusOn, MessageField } from "./field.tsx";
 import { FOOTPRINT_TITLE_ID, FootprintPart } from "./footprint-part.tsx";
-import { ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
+import { CopyReference, ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
 import { FORM_HEAD_ID, FORM_TITLE_ID, FormHead } from "./form-head.tsx";
 import {
   type FormEvent,
@@ -209,17 +209,20 @@ function Form(props: FormProps) {
             <FormAlert state={state} answerWithin={answerWithin} hasReport={reportHtml !== ""} />
             {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
             {isDone && (
-              <SendAnother
-                onClick={(event) => {
-                  // The address of a page that answers a post shows that answer again.
-                  if (props.answer) return;
-                  event.preventDefault();
-                  flushSync(() => dispatch({ type: "again" }));
-                  // Not the first field: Orca moves there silently when the link is removed, and would not announce
-                  // the focus.
-                  focusOn(FORM_HEAD_ID);
-                }}
-              />
+              <div className="sent-actions">
+                {state.isInteractive && phase.kind === "sent" && <CopyReference reference={phase.reference} />}
+                <SendAnother
+                  onClick={(event) => {
+                    // The address of a page that answers a post shows that answer again.
+                    if (props.answer) return;
+                    event.preventDefault();
+                    flushSync(() => dispatch({ type: "again" }));
+                    // Not the first field: Orca moves there silently when the link is removed, and would not announce
+                    // the focus.
+                    focusOn(FORM_HEAD_ID);
+                  }}
+                />
+              </div>
             )}
             <button
               type="submit"

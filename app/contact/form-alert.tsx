@@ -1,4 +1,4 @@
-import type { ComponentProps, MouseEvent } from "react";
+import { type ComponentProps, type MouseEvent, useState } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { problemsOf, problemsTitle, SENT_ALERT_ID, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import { ProblemList } from "./field.tsx";
@@ -54,6 +54,11 @@ interface OutcomeProps {
   hasReport: boolean;
 }
 
+interface SentProps extends OutcomeProps {
+  phase: Extract<Phase, { kind: "sent" }>;
+  address: string;
+}
+
 /**
  * The progress and the outcome of the last submit, which screen readers announce. With the roles alone, Orca skips
  * failures and reads half of a success; with role and `aria-live` on one element, it reads everything twice.
@@ -66,7 +71,7 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
         {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
-        {phase.kind === "sent" && <Sent phase={phase} {...props} />}
+        {phase.kind === "sent" && <Sent phase={phase} address={state.submitted.email ?? ""} {...props} />}
       </div>
       <div className="alerts" aria-live="assertive" aria-atomic="true">
         {failure && (
@@ -80,7 +85,8 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
   );
 }
 
-function Sent({ phase, answerWithin, hasReport }: OutcomeProps & { phase: Extract<Phase, { kind: "sent" }> }) {
+/** The confirmation. `address` is where the company answers; empty if only the server knows it. */
+function Sent({ phase, answerWithin, hasReport, address }: SentProps) {
   const { reference, totalKg, keepsEdits } = phase;
   return (
     <div className="alert alert-sent" role="status" id={SENT_ALERT_ID}>
@@ -88,12 +94,18 @@ function Sent({ phase, answerWithin, hasReport }: OutcomeProps & { phase: Extrac
         <span>Message sent successfully!</span>{" "}
         {reference !== "" && (
           <span className="sent-reference">
-            Your reference is <b>{reference}</b>.
+            <span>Your reference is</span> <b>{reference}</b>
+            <span className="visually-hidden">.</span>
           </span>
         )}
       </h2>
       <p className="alert-more">
-        {reference !== "" && <span>{`We will answer by email${answerWithin && ` within ${answerWithin}`}.`}</span>}
+        {reference !== "" && (
+          <span>
+            We will answer {address === "" ? "by email" : <bdi>{`to ${address}`}</bdi>}
+            {`${answerWithin && ` within ${answerWithin}`}. If you write again, give this reference.`}
+          </span>
+        )}
         {totalKg !== null && (
           <span>
             {" "}
@@ -117,6 +129,24 @@ function Sent({ phase, answerWithin, hasReport }: OutcomeProps & { phase: Extrac
   );
 }
 
+/** Copies the reference, or selects it where a page may not copy. Outside of the live region, which has only text. */
+export function CopyReference({ reference }: { reference: string }) {
+  const [isCopied, setCopied] = useState(false);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(reference);
+      setCopied(true);
+    } catch {
+      getSelection()?.selectAllChildren(document.querySelector(".sent-reference b") ?? document.body);
+    }
+  }
+  return (
+    <button type="button" className="button button-outline" aria-live="polite" onClick={copy}>
+      {isCopied ? "Copied" : "Copy the reference"}
+    </button>
+  );
+}
+
 /**
  * For a static host, where no server can write the reference into the page after a post without script: CSS shows this
  * alert while it is the page's `:target`.
@@ -125,7 +155,7 @@ export function SentElsewhere({ answerWithin }: { answerWithin: string }) {
   const phase = { kind: "sent", reference: "", totalKg: null, keepsEdits: false } as const;
   return (
     <div className="sent-elsewhere">
-      <Sent phase={phase} answerWithin={answerWithin} hasReport={false} />
+      <Sent phase={phase} answerWithin={answerWithin} hasReport={false} address="" />
       <SendAnother />
     </div>
   );

@@ -83,11 +83,18 @@ test("after a success, five strings and a new key were sent, and an alert replac
   await expect(status.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
   const heading = status.getByRole("heading", { name: /^Message sent successfully! Your reference is BC-/ });
   await expect(heading).toHaveText(/ BC-[0-9A-Z]{4}-[0-9A-Z]{2}\.$/);
+  await expect(status).toContainText(`We will answer to ${VISITOR.email}. If you write again, give this reference.`);
   const reference = /BC-\w{4}-\w{2}/.exec((await heading.textContent()) ?? "")?.[0];
   expect(await readForm(page)).toEqual(EMPTY);
   await expect(submit(page)).toBeHidden();
   await expect(field(page, "Name")).toBeHidden();
   await expect(page.locator(".contact-panel")).toBeFocused();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Copy the reference" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Copied" })).toBeFocused();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(reference);
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Send another message" })).toBeFocused();
   await page.keyboard.press("Enter");
@@ -174,7 +181,7 @@ test("while a message is sent, the button is busy and sends once, and later edit
   await page.keyboard.type(" And a solar roof?");
   held.resolve();
   await expect(page.getByRole("status")).toContainText(
-    "We will answer by email. Changes that you made while the message was being sent were not sent. They are still in the form.",
+    `We will answer to ${VISITOR.email}. If you write again, give this reference. Changes that you made while the message was being sent were not sent. They are still in the form.`,
   );
   expect(await readForm(page)).toEqual({ ...EMPTY, message: `${VISITOR.message} And a solar roof?` });
   await expect(field(page, "Message")).toBeFocused();

@@ -89,7 +89,11 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   await press("Return");
   await hear("Sending…");
   letGo();
-  await hear(/^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer by email\.$/);
+  await hear(
+    /^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer to .+\. If you write again, give this reference\.$/,
+  );
+  await press("Tab");
+  await hear("Copy the reference push button");
   await press("Tab");
   await hear(/^Send another message visited link/);
   await press("Return");
