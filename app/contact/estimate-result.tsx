@@ -3,6 +3,7 @@ import { countryName } from "../../contract/country-name.ts";
 import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
+import { COLUMN, RIDGE_HEIGHT, RIDGE_WIDTH, ridgeOf } from "../../contract/footprint/ridge.ts";
 import {
   adviceFor,
   averagesText,
@@ -61,6 +62,11 @@ function Total({ estimate }: ShownEstimate) {
   const [first = { kg: 0 }] = categories;
   return (
     <>
+      <svg className="ridge" viewBox={`0 0 ${RIDGE_WIDTH} ${RIDGE_HEIGHT}`} aria-hidden="true">
+        {ridgeOf(estimate).map(({ category, x, y, isLargest }) => (
+          <rect key={category} x={x} y={y} {...COLUMN} className={isLargest ? "ridge-largest" : undefined} />
+        ))}
+      </svg>
       <p className="footprint-total">
         <span>Your estimate:</span>{" "}
         <strong data-fact="total">

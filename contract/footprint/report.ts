@@ -1,6 +1,7 @@
 import { escapeHtml } from "../visible-text.ts";
 import { type ElectricityTable, estimateFootprint } from "./arithmetic.ts";
 import { type FootprintInputs, formatMass, formatTotal, unbroken } from "./fields.ts";
+import { ridgeSvg } from "./ridge.ts";
 import {
   CREDITS_NOTE,
   describeWhom,
@@ -45,7 +46,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
   const each = eachText(estimate);
   const between = rangeText(estimate);
   return [
-    `<h2 id="report-title">Your estimate</h2>`,
+    `<h2 id="report-title">Your estimate</h2>${ridgeSvg(estimate)}`,
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
     `${fact("country", escapeHtml(countryName) || "not chosen, so averages are used where the country matters")}. `,
