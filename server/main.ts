@@ -42,17 +42,9 @@ try {
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
   const build = loadBuild(DIST_DIR);
-  const {
-    contactEmail,
-    brand,
-    acknowledgement: text,
-    pricePerTonne,
-    answerWithin,
-    mailSignature,
-  } = build.manifest.site;
-  const { mailTo, mailFrom } = config;
-  const [team, sender] = [mailTo ?? contactEmail, mailFrom ?? contactEmail];
-  const identity = { brand, pricePerTonne, mailSignature, mailTo: team, mailFrom: sender };
+  const { site } = build.manifest;
+  const { brand, contactEmail, answerWithin } = site;
+  const identity = { ...site, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
   const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ status: store.status });
@@ -88,7 +80,7 @@ async function run(config: Config): Promise<void> {
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
   await app.listen({ port: config.port, host: config.host });
 
-  const acknowledgement = { text, replyTo: contactEmail };
+  const acknowledgement = { text: site.acknowledgement, replyTo: contactEmail };
   const senders = createSenders({ config, store, identity, acknowledgement, onAnswer: watch.compareClock });
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });

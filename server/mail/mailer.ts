@@ -29,18 +29,14 @@ export class MailError extends Error {
   readonly kind: FailureKind;
   /** The mail server was not reached or did not read the mail, so it certainly does not have it. */
   readonly isUnreachable: boolean;
-
   /** The mail server's answer including its code; empty if there was none. */
-  readonly response: string;
-
+  response = "";
   /** The mail server got the whole mail and did not answer, so it may have delivered the mail. */
-  readonly isUnanswered: boolean;
+  isUnanswered = false;
 
-  constructor(kind: FailureKind, message: string, isUnreachable = false, response = "", isUnanswered = false) {
+  constructor(kind: FailureKind, message: string, isUnreachable = false) {
     super(message);
     this.kind = kind;
     this.isUnreachable = isUnreachable;
-    this.response = response;
-    this.isUnanswered = isUnanswered;
   }
 }

@@ -83,8 +83,9 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
         // The transport is usable after any other error: the library resets it, or reconnects for the next email.
         if (isTooLate) connection.close({ force: true });
         else idle.push(connection);
-        const { kind, message, isUnreachable, response } = isTooLate ? error : classifySmtpError(error);
-        throw new MailError(kind, message, isUnreachable, response, isContentSent && response === "");
+        const failure = isTooLate ? error : classifySmtpError(error);
+        failure.isUnanswered = isContentSent && failure.response === "";
+        throw failure;
       } finally {
         busy.delete(connection);
       }
@@ -164,9 +165,9 @@ const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCE
 
 /** Classifies any error of a send. The message contains only codes, because a server's text may contain addresses. */
 export function classifySmtpError(error: unknown): MailError {
-  const { kind, message, isUnreachable } = classify(error);
-  const response = error instanceof Error && "response" in error ? String(error.response) : "";
-  return new MailError(kind, message, isUnreachable, response);
+  const failure = classify(error);
+  if (error instanceof Error && "response" in error) failure.response = String(error.response);
+  return failure;
 }
 
 function classify(error: unknown): MailError {
@@ -203,12 +204,8 @@ function classify(error: unknown): MailError {
     const isUnreachable = NO_GREETING.includes(String(failure.timeoutType));
     return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)", isUnreachable);
   }
-  const isUnreachable = NO_CONNECTION.includes(cause);
-  return new MailError(
-    "temporary",
-    `no connection to the mail server, or a broken connection (${cause || "no code"})`,
-    isUnreachable,
-  );
+  const problem = `no connection to the mail server, or a broken connection (${cause || "no code"})`;
+  return new MailError("temporary", problem, NO_CONNECTION.includes(cause));
 }
 
 function authenticationError(reply: string): MailError {
