@@ -34,8 +34,6 @@ export interface Context extends Omit<Shell, "env" | "account"> {
   call(options?: { name?: string | undefined; isNew?: boolean }): Promise<ReturnType<typeof createCaller>>;
   /** Prints the result as JSON if the operator asked for that, otherwise the text. */
   print(options: { json?: true | undefined }, result: object, text: string): void | Promise<void>;
-  /** For a command that continues after an unexpected error. */
-  reportDefect(error: unknown): void;
   /** For a command that ran and found a problem. */
   setExitCode(code: number): void;
 }

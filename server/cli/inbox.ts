@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import type { Command } from "commander";
 import { sitePortsOf } from "../config.ts";
 import { readSavedReplies } from "../operator/saved-replies.ts";
@@ -7,7 +8,7 @@ import { addCommand, type Context, NAME_OPTION } from "./context.ts";
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
 
 export function addInbox(root: Command, context: Context): void {
-  const { out, openDesk, readConfig, reportDefect, untilStopped } = context;
+  const { out, err, openDesk, readConfig, untilStopped } = context;
   const options = [
     ["--port <N>", "use this port (default: 4620, or the next one that is free)", Number],
     NAME_OPTION,
@@ -29,7 +30,7 @@ ssh: see docs/operations.md.`;
         filesDir: FILES_DIR,
         port: port ?? null,
         sitePorts: sitePortsOf(readConfig()),
-        onDefect: reportDefect,
+        onDefect: (error) => err(`${inspect(error)}\n`),
       });
       for (const problem of readSavedReplies(readConfig().build.siteDir).problems)
         out(`Saved reply left out: ${problem}\n`);

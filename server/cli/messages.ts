@@ -15,15 +15,7 @@ import { rescue } from "../operator/rescue.ts";
 import { FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
 import { OperatorError } from "../operator-error.ts";
-import {
-  type Action,
-  CHANNELS,
-  type Channel,
-  type Delivery,
-  rulesOf,
-  type StoredMessage,
-  stateOf,
-} from "../store/store.ts";
+import { type Action, CHANNELS, rulesOf, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
@@ -372,7 +364,8 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
 
 /** Why deliveries wait or failed, with the channel unless it is the mail. */
 function errorsOf({ deliveries }: StoredMessage): string {
-  const errors = (Object.entries(deliveries) as [Channel, Delivery][]).flatMap(([channel, { state, error }]) => {
+  const errors = CHANNELS.flatMap((channel) => {
+    const { state = "skipped", error = null } = deliveries[channel] ?? {};
     if (error === null || state === "skipped") return [];
     return channel === "mail" ? error : `${rulesOf(channel).name}: ${error}`;
   });

@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { inspect } from "node:util";
 import { TRPCError } from "@trpc/server";
 import { Command, CommanderError } from "commander";
 import { z } from "zod";
@@ -39,7 +38,6 @@ export async function runCommand(args: readonly string[], { env, account, ...ter
     },
     call: async (options) => createCaller(await context.openDesk(options)),
     print: ({ json }, result, text) => terminal.out(json ? visibleJson(result) : text),
-    reportDefect: (error) => terminal.err(`${inspect(error)}\n`),
     setExitCode(code) {
       exitCode = code;
     },
