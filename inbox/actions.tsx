@@ -10,6 +10,7 @@ import {
   describeFailure,
   download,
   type Filter,
+  isRefused,
   reloadAll,
   type Target,
 } from "./api.ts";
@@ -243,10 +244,15 @@ function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
   void attempt(`undo ${step}`, async (report) => {
     report("Undoing", "One moment", null);
     await onUndo?.();
-    const { done, skipped } = await call.undo.mutate({ step });
-    await reloadAll();
-    const details = skipped.length > 0 ? [`Skipped, because they changed in the meantime: ${listed(skipped)}.`] : [];
-    return { tone: details.length > 0 ? "warning" : "success", text: `Undone: ${plural(done, "message")}.`, details };
+    try {
+      const { done, skipped } = await call.undo.mutate({ step });
+      await reloadAll();
+      const details = skipped.length > 0 ? [`Skipped, because they changed in the meantime: ${listed(skipped)}.`] : [];
+      return { tone: details.length > 0 ? "warning" : "success", text: `Undone: ${plural(done, "message")}.`, details };
+    } catch (error) {
+      const undo = isRefused(error) ? undefined : () => undoStep(step, onUndo);
+      return { tone: "failure", text: describeFailure(error), undo };
+    }
   });
 }
 

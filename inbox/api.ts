@@ -233,6 +233,7 @@ export function describeFailure(error: unknown): string {
     : "Something went wrong. Reload this page.";
 }
 
-export function isNotFound(error: unknown): boolean {
-  return error instanceof TRPCClientError && error.data?.code === "NOT_FOUND";
-}
+const hasCode = (error: unknown, code: string) => error instanceof TRPCClientError && error.data?.code === code;
+export const isNotFound = (error: unknown) => hasCode(error, "NOT_FOUND");
+/** A rule refuses the call, so it cannot succeed later. */
+export const isRefused = (error: unknown) => hasCode(error, "UNPROCESSABLE_CONTENT");

@@ -1,17 +1,16 @@
 import { Alert, Button, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
-import { getHotkeyHandler, useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
-import { useMutation } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { getHotkeyHandler } from "@mantine/hooks";
 import { site } from "../app/site.ts";
+import type { DraftText } from "../contract/draft.ts";
 import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
 import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
-import { attempt, clearNotices, notify, perform } from "./actions.tsx";
-import { call, describeFailure, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
+import { attempt, perform } from "./actions.tsx";
+import { call, describeFailure, isRefused, type MessageDetail, reloadAll } from "./api.ts";
+import { isSaved, sendReply, takenBack, useDraft } from "./draft.ts";
 import { formatSince, formatTime, VisitorText } from "./labels.tsx";
-import { Card, Facts, Failure, focusTitle, useNow } from "./parts.tsx";
+import { Card, Facts, focusTitle, useNow } from "./parts.tsx";
 
-const SAVE_PAUSE_MS = 400;
 /** A colleague with an older draft does something else. */
 const REPLYING_MS = 10 * 60_000;
 const FIELD_ID = "reply-text";
@@ -54,16 +53,14 @@ interface ReplyCardProps {
 }
 
 export function ReplyCard({ message, ...ways }: ReplyCardProps) {
-  const { history, allowed, replyRefusal, draft } = message;
+  const { history, allowed, replyRefusal } = message;
   const { reply } = message.deliveries;
-  /** The failed reply that the operator is rewriting. */
-  const [failed, setFailed] = useState<Text | null>(null);
-  const [takenBack, setTakenBack] = useState(0);
+  const writing = useDraft(message);
   const rewrite = () => {
     const [subject = "", text = ""] = (history.findLast(({ kind }) => kind === "replied")?.detail ?? "").split(
       /\n\n(.*)/s,
     );
-    setFailed({ subject, text });
+    writing.insert({ subject, text });
     setTimeout(focusReply);
   };
   return (
@@ -71,7 +68,7 @@ export function ReplyCard({ message, ...ways }: ReplyCardProps) {
       {reply?.state === "queued" && (
         <Alert color="gray" title="Reply: waiting">
           {reply.error === null
-            ? "The website’s server sends it within seconds. You can write another reply after that."
+            ? `It is sent at ${formatTime(reply.dueAt ?? reply.changedAt)} if the website is running. You can write another reply after that.`
             : `${asSentence(reply.error)} Next attempt ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
         </Alert>
       )}
@@ -98,22 +95,9 @@ export function ReplyCard({ message, ...ways }: ReplyCardProps) {
         </Alert>
       )}
       {replyRefusal !== null && reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>}
-      <ReplyForm
-        // Shows a reply that was taken back.
-        key={`${failed?.text} ${takenBack}`}
-        message={message}
-        initial={failed ?? draft}
-        onSent={() => setFailed(null)}
-        onTakenBack={() => setTakenBack(takenBack + 1)}
-        {...ways}
-      />
+      <ReplyForm message={message} writing={writing} {...ways} />
     </Card>
   );
-}
-
-interface Text {
-  subject: string;
-  text: string;
 }
 
 /** What colleagues do, so that no two people answer the same message without knowing. */
@@ -137,88 +121,44 @@ function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & 
   );
 }
 
-interface ReplyFormProps extends ReplyCardProps {
-  initial: Text | null;
-  onSent: () => void;
-  onTakenBack: () => void;
-}
-
 /** Stays while a reply waits, so that it keeps what the operator is writing. */
-function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: ReplyFormProps) {
+function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { writing: ReturnType<typeof useDraft> }) {
   const { reference, version, email, replyRefusal } = message;
-  const blank = { subject: replySubject(reference), text: "" };
-  const [draft, setDraft] = useState({ subject: initial?.subject || blank.subject, text: initial?.text ?? "" });
-  const { subject, text } = draft;
-  /** One key per content, so that a second press or a repeated call does not send a second reply. */
-  const sent = useRef({ content: "", key: "" });
-  const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
-  /** Shows this draft at once when the operator returns to the message. */
-  const showDraft = (draft: Text | null) => {
-    const own = draft && { author: null, savedAt: new Date(), ...draft };
-    queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: own });
-  };
-  const saving = useMutation(trpc.saveDraft.mutationOptions({ scope: { id: `draft ${reference}` } }));
-  /** The text that the server has. */
-  const [saved, setSaved] = useState(draft);
-  const saveDraft = useDebouncedCallback(
-    (draft: Text) => {
-      showDraft(draft);
-      saving.mutate({ reference, ...draft }, { onSuccess: () => setSaved(draft) });
-    },
-    { delay: SAVE_PAUSE_MS, flushOnUnmount: true },
-  );
-  useWindowEvent("pagehide", () => saveDraft.flush());
-  const change = (changes: Partial<typeof blank>) => {
-    setDraft({ ...draft, ...changes });
-    saveDraft({ ...draft, ...changes });
-  };
+  const { draft, change, insert, keep } = writing;
+  const { subject, text, other, isSending } = draft;
+  const isReady = !isSending && other === null && replyRefusal === null;
 
   const send = (event: { preventDefault(): void }, isNext = false) => {
     event.preventDefault();
-    if (isPending || replyRefusal !== null || text.trim() === "" || subject.trim() === "") return;
-    saveDraft.cancel();
-    clearNotices();
-    const content = JSON.stringify([subject, text]);
-    if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
-    const { key } = sent.current;
-    const undo = () =>
-      attempt(`take back ${key}`, async () => {
-        await call.takeBackReply.mutate({ reference, key });
-        showDraft({ subject, text });
-        await goBack();
+    if (!isReady || text.trim() === "" || subject.trim() === "") return;
+    const { pathname } = location;
+    void attempt(`reply ${reference}`, async () => {
+      const reply = { reference, version, subject, text, isUndoable: true, isAnswer: isNext };
+      let key: string;
+      try {
+        key = await sendReply(reference, draft, (key) => call.reply.mutate({ ...reply, key }));
+      } catch (error) {
         await reloadAll();
-        onTakenBack();
-        return { tone: "success", text: "The reply was not sent. It is a draft again." };
-      });
-    const onSuccess = async () => {
-      saveDraft.cancel();
-      showDraft(null);
-      sent.current = { content: "", key: "" };
-      setDraft(blank);
-      setSaved(blank);
-      onSent();
-      focusTitle();
-      if (isNext) await goToNext();
-      notify({ tone: "success", text: "Reply sent.", undo, shownMs: REPLY_UNDO_MS });
-      await reloadAll();
-    };
-    const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
-    const onError = () => {
-      saveDraft(draft);
-      saveDraft.flush();
-      return reloadAll();
-    };
-    mutate(reply, { onSuccess, onError });
+        const details = [describeFailure(error), "You can send it again: the sender gets it once."];
+        return { tone: "failure", text: `Sending the reply to ${reference} failed.`, details };
+      }
+      if (location.pathname === pathname) {
+        focusTitle();
+        if (isNext) await goToNext();
+      }
+      void reloadAll();
+      const undo = () => takeBack(reference, key, { subject, text }, goBack);
+      return { tone: "success", text: "Reply sent.", undo, shownMs: REPLY_UNDO_MS };
+    });
   };
   const press = getHotkeyHandler([
     ["Escape", focusTitle],
     ["mod+Enter", send],
     ["mod+shift+Enter", (event) => send(event, true)],
   ]);
-  const isSaved = saved.subject === subject && saved.text === text;
-  const draftState = saving.error
-    ? `Your draft is not saved. ${describeFailure(saving.error)}`
-    : text.trim() !== "" && (isSaved ? "Your draft is saved." : "Saving your draft …");
+  const draftState = draft.error
+    ? `Your draft is not saved. ${describeFailure(draft.error)}`
+    : text.trim() !== "" && !other && (isSaved(draft) ? "Your draft is saved." : "Saving your draft …");
   if (replyRefusal !== null && text.trim() === "") return null;
   return (
     <form className="stack controls" onKeyDown={press} onSubmit={send}>
@@ -230,7 +170,7 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
           value=""
           onChange={({ target }) => {
             const saved = message.savedReplies.find(({ name }) => name === target.value);
-            if (saved) change({ text: text.trim() === "" ? saved.text : `${text}\n\n${saved.text}` });
+            if (saved) insert({ text: saved.text });
           }}
           data={["", ...message.savedReplies.map(({ name }) => name)]}
         />
@@ -239,6 +179,7 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
         label="Subject"
         value={subject}
         maxLength={MAX_SUBJECT_LENGTH}
+        readOnly={isSending}
         onChange={({ target }) => change({ subject: target.value })}
       />
       <Textarea
@@ -247,23 +188,30 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
         value={text}
         rows={6}
         maxLength={MAX_REPLY_LENGTH}
-        readOnly={isPending}
+        readOnly={isSending}
         onChange={({ target }) => change({ text: target.value })}
       />
-      <Failure error={error} />
+      {other && (
+        <Alert role="alert" color="yellow" title="You wrote another draft in another window">
+          <p className="written">{other.text}</p>
+          <Group gap="xs" mt="xs">
+            <Button size="xs" onClick={() => keep("other")}>
+              Use that draft
+            </Button>
+            <Button size="xs" onClick={() => keep("this")}>
+              Keep the text above
+            </Button>
+          </Group>
+        </Alert>
+      )}
       <Group gap="sm">
-        <Button
-          type="submit"
-          variant="filled"
-          aria-disabled={isPending || replyRefusal !== null}
-          aria-keyshortcuts="Control+Enter"
-        >
+        <Button type="submit" variant="filled" aria-disabled={!isReady} aria-keyshortcuts="Control+Enter">
           Send reply
         </Button>
         <Button aria-keyshortcuts="Control+Shift+Enter" onClick={(event) => send(event, true)}>
           Send and next
         </Button>
-        <span className="soft" role="status" data-trouble={saving.error !== null}>
+        <span className="soft" role="status" data-trouble={Boolean(draft.error)}>
           {draftState}
         </span>
       </Group>
@@ -273,4 +221,21 @@ function ReplyForm({ message, initial, onSent, onTakenBack, goToNext, goBack }: 
       </p>
     </form>
   );
+}
+
+/** A failed attempt can be repeated from its notice. */
+function takeBack(reference: string, key: string, reply: DraftText, goBack: () => Promise<void>): void {
+  void attempt(`take back ${key}`, async () => {
+    try {
+      await call.takeBackReply.mutate({ reference, key });
+    } catch (error) {
+      await reloadAll();
+      const undo = isRefused(error) ? undefined : () => takeBack(reference, key, reply, goBack);
+      return { tone: "failure", text: describeFailure(error), undo };
+    }
+    takenBack(reference, reply);
+    await goBack();
+    await reloadAll();
+    return { tone: "success", text: "The reply was not sent. It is a draft again." };
+  });
 }

@@ -230,16 +230,20 @@ function remember(steps: UndoSteps, step: string, marks: readonly Mark[]): void 
   }
 }
 
-/** Takes back all marks of a step; `skipped` are the messages that were marked again since. */
+/**
+ * Takes back all marks of a step; `skipped` are the messages that were marked again since. If it rejects, call it again
+ * for the rest.
+ */
 export async function undoStep(step: string, { store, steps }: { store: Store; steps: UndoSteps }) {
   const marks = steps.get(step);
   if (!marks) throw new OperatorError({ problem: "This can no longer be undone" });
-  steps.delete(step);
   const done = new Set<string>();
   const now = await store.status.time();
   for (let first = 0; first < marks.length; first += UNDONE_AT_ONCE) {
     for (const one of await store.messages.undo(marks.slice(first, first + UNDONE_AT_ONCE), now)) done.add(one);
+    steps.set(step, marks.slice(first + UNDONE_AT_ONCE));
   }
+  steps.delete(step);
   const skipped = marks.flatMap(({ before: { reference } }) => (done.has(reference) ? [] : reference));
   return { done: done.size, skipped };
 }

@@ -216,12 +216,21 @@ export const router = t.router({
       throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
     }),
 
-  /** Saves this operator's draft; an empty text removes it. */
+  /** Saves this operator's draft; an empty text removes it. `other`: nothing was saved, because this one is stored. */
   saveDraft: operation
-    .input(REFERENCE.extend({ subject: text(MAX_SUBJECT_LENGTH), text: text(MAX_REPLY_LENGTH) }))
-    .mutation(async ({ input: { reference, ...draft }, ctx: { store } }) => {
-      const isSaved = await store.messages.saveDraft(reference, draft, await store.status.time());
-      if (!isSaved) throw new NoMessage(reference);
+    .input(
+      REFERENCE.extend({
+        subject: text(MAX_SUBJECT_LENGTH),
+        text: text(MAX_REPLY_LENGTH),
+        /** The hashes of the drafts that may be stored. */
+        replaces: z.array(z.int()).max(MAX_TARGETS),
+      }),
+    )
+    .mutation(async ({ input: { reference, replaces, ...draft }, ctx: { store } }) => {
+      const savedAt = await store.status.time();
+      const result = await store.messages.saveDraft(reference, draft, savedAt, replaces);
+      if (result === "no-message") throw new NoMessage(reference);
+      return { savedAt, other: result === "saved" ? null : result };
     }),
 
   spamFilter: operation.query(async ({ ctx: { store } }) => store.spam.read(await store.status.time())),

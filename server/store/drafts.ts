@@ -1,31 +1,39 @@
-import type { Core } from "./core.ts";
-import { type Query, readColumn } from "./database.ts";
+import { type DraftText, draftHash } from "../../contract/draft.ts";
+import { type Core, readLocked } from "./core.ts";
+import type { Query } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 
 // Unfinished replies: each operator has one of their own for a message.
 
-export interface Draft {
+export interface Draft extends DraftText {
   author: string | null;
   savedAt: Date;
-  subject: string;
-  text: string;
 }
 
 /** Drafts of unknown authors: of commands without an account, and of version 1.0.0, which had one draft per message. */
 const NOBODY = "";
 
-/** Saves the operator's draft; an empty text removes it. Returns false if there is no such message. */
+/** `no-message`: there is no such message. A draft: this other one is stored, and nothing was changed. */
+type SaveResult = "saved" | "no-message" | Draft;
+
+/**
+ * Saves the operator's draft; an empty text removes it. If `replaces` is given, a stored draft is replaced only if it
+ * has the same content or one of these hashes: the operator may have written it in another window.
+ */
 export function saveDraft(
   core: Core,
   reference: string,
-  { subject, text }: Pick<Draft, "subject" | "text">,
+  draft: DraftText,
   now: Date,
-): Promise<boolean> {
-  return core.transaction(async (query) => {
-    const sql = "SELECT id FROM messages WHERE reference = $1";
-    const [id] = await readColumn<number>(query, sql, [normaliseReference(reference)]);
-    if (id !== undefined) await writeDraft(core, query, id, { subject, text }, now);
-    return id !== undefined;
+  replaces?: readonly number[],
+): Promise<SaveResult> {
+  return core.transaction(async (query): Promise<SaveResult> => {
+    const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+    if (!message) return "no-message";
+    const { own } = await readDrafts({ ...core, query }, reference);
+    if (own && replaces && ![...replaces, draftHash(draft)].includes(draftHash(own))) return own;
+    await writeDraft(core, query, message.id, draft, now);
+    return "saved";
   });
 }
 
@@ -33,7 +41,7 @@ export async function writeDraft(
   core: Core,
   query: Query,
   messageId: number,
-  { subject, text }: Pick<Draft, "subject" | "text">,
+  { subject, text }: DraftText,
   now: Date,
 ): Promise<void> {
   await removeDraft(core, query, messageId);

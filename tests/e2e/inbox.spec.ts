@@ -56,6 +56,8 @@ const select = (page: Page, reference: string) => row(page, reference).getByRole
 const tab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Messages by state" }).getByRole("link", { name: new RegExp(`^${name} `) });
 const title = (page: Page) => page.getByRole("heading", { level: 1 });
+const messagesLink = (page: Page) =>
+  page.getByRole("navigation", { name: "Inbox" }).getByRole("link", { name: "Messages" });
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const historyOf = (page: Page) => page.getByRole("region", { name: "History" });
 const notice = (page: Page) => page.locator(".notices[data-position=bottom-center]");
@@ -745,6 +747,7 @@ test("a list of several pages marks only arriving messages as new, and keeps the
 });
 
 test("buttons and keys lead from message to message, and undo the last mark", async ({ page, inbox }) => {
+  inbox.expectTrouble(/503/);
   const put4 = ["Fourth", "Third", "Second", "First"].map((name, index) =>
     put(inbox.store, "waiting", { name, message: `I am ${name}` }, minutesAgo(9 - index)),
   );
@@ -778,6 +781,10 @@ test("buttons and keys lead from message to message, and undo the last mark", as
   expect(await inbox.store.messages.find(third)).toMatchObject({ answeredAt: expect.any(Date) });
   for (const takeBack of [() => page.keyboard.press("z"), () => button(page, "Undo").click()]) {
     await expect(button(page, "Undo")).toBeVisible();
+    // A failed attempt can be repeated.
+    await page.route("**/operations/undo*", (route) => route.fulfill(failure("No answer.")), { times: 1 });
+    await takeBack();
+    await expect(notice(page)).toContainText("No answer.");
     await takeBack();
     await expect(notice(page)).toContainText("Undone: 1 message.");
     await expect(title(page)).toHaveText("Third");
@@ -935,12 +942,41 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await page.getByLabel("Subject").fill("Our offer");
   await page.route("**/operations/saveDraft*", (route) => route.fulfill(failure("The database does not answer.")));
   await page.getByLabel("Text").fill("Dear");
-  await expect(box).toContainText("Your draft is not saved. The database does not answer.");
+  const notSaved = "Your draft is not saved. The database does not answer.";
+  await expect(box).toContainText(notSaved);
+  await messagesLink(page).click();
+  await page.locator(`#message-${reference}`).click();
+  await expect(box).toContainText(notSaved);
   await page.unroute("**/operations/saveDraft*");
-  await page.getByLabel("Text").fill("Dear Ada");
   await expect(box).toContainText("Your draft is saved.");
+  // A page that closes does not wait for a running call.
+  await page.route("**/operations/saveDraft*", () => {}, { times: 1 });
+  const running = page.waitForRequest("**/operations/saveDraft*");
+  await page.getByLabel("Text").fill("Dear A");
+  await running;
+  await page.getByLabel("Text").fill("Dear Ada");
   await page.reload();
   await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
+
+  // The same operator writes in another window.
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  const writeThere = async (text: string) => {
+    const saved = other.waitForResponse("**/operations/saveDraft*");
+    await other.getByLabel("Text").fill(text);
+    await saved;
+  };
+  await writeThere("Dear Eve");
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await expect(page.getByLabel("Text")).toHaveValue("Dear Eve");
+  await writeThere("Dear Ada");
+  await page.getByLabel("Text").fill("Hello");
+  await expect(box.getByRole("alert")).toContainText("You wrote another draft in another windowDear Ada");
+  await expect(page.getByLabel("Text")).toHaveValue("Hello");
+  await button(box, "Use that draft").click();
+  await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
+  await expect(box).toContainText("Your draft is saved.");
+  await other.close();
 
   // A colleague writes and sends a reply at the same time.
   const { messages } = inbox.store;
@@ -960,14 +996,21 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await expect(page.getByLabel("Subject")).toHaveValue("Our offer");
   await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
 
-  // The call arrives, but its answer is lost.
+  // The call arrives, but its answer is lost, and the operator does not wait for it.
+  const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>();
   await page.route("**/operations/reply*", async (route) => {
     await route.fetch();
+    await isLeft;
     await route.fulfill(failure("The database does not answer."));
   });
   await button(box, "Send reply").click();
-  await expect(page.getByText("Reply: waiting")).toBeVisible();
+  await messagesLink(page).click();
+  await expect(row(page, reference)).toBeVisible();
+  leave();
+  await expect(notice(page)).toContainText(`Sending the reply to ${reference} failed.`);
   await page.unroute("**/operations/reply*");
+  await page.locator(`#message-${reference}`).click();
+  await expect(page.getByText("Reply: waiting")).toBeVisible();
   expect((await messages.notes([reference])).get(reference)).toMatchObject([
     { author: "anna" },
     { author: "operator" },
@@ -985,16 +1028,20 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await button(box, "Send the reply again").click();
   await expect(box).toContainText("Reply: waiting");
   await settle(failed);
+  await page.getByLabel("Text").fill("I forgot:");
   await button(box, "Rewrite the reply").click();
   await expect(page.getByLabel("Text")).toBeFocused();
-  await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
+  await expect(page.getByLabel("Text")).toHaveValue("I forgot:\n\nDear Ada");
   await page.keyboard.type(" Lovelace");
   await page.keyboard.press("Meta+Enter");
   await expect(box).toContainText("Reply: waiting");
-  await page.getByRole("navigation", { name: "Inbox" }).getByRole("link", { name: "Messages" }).click();
+  await messagesLink(page).click();
   await expect(row(page, reference)).toContainText("Reply waiting");
   await page.locator(`#message-${reference}`).click();
-  expect(await settle({ kind: "delivered" })).toMatchObject({ subject: "Our offer", text: "Dear Ada Lovelace" });
+  expect(await settle({ kind: "delivered" })).toMatchObject({
+    subject: "Our offer",
+    text: "I forgot:\n\nDear Ada Lovelace",
+  });
   await expect(box).toContainText("Reply: delivered");
   await expect(page.locator("main header .marks")).toContainText("Answered");
   await expect(page.getByLabel("Text")).toHaveValue("");

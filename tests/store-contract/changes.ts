@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { draftHash } from "../../contract/draft.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../../server/store/rules.ts";
 import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
@@ -231,8 +232,15 @@ export function changesSuite(test: ContractTest): void {
     await place.sql(`INSERT INTO drafts SELECT id, '', 0, 'Re', 'old' FROM messages`);
     expect(await read(other)).toEqual(["old"]);
     for (const text of ["D", hers?.text ?? ""]) {
-      expect(await node.messages.saveDraft(reference, { subject: "Re", text }, later(1))).toBe(true);
+      expect(await node.messages.saveDraft(reference, { subject: "Re", text }, later(1))).toBe("saved");
     }
+    // Two windows of one operator.
+    const stale = { subject: "Re", text: "Dear Eve" };
+    const save = (...replaces: number[]) => node.messages.saveDraft(reference, stale, later(2), replaces);
+    expect(await save(draftHash({ subject: "Re", text: "D" }))).toMatchObject({ text: "Dear Ada", savedAt: later(1) });
+    expect(await read()).toEqual(["Dear Ada"]);
+    for (const replaces of [[0, draftHash(hers ?? SECOND)], []]) expect(await save(...replaces)).toBe("saved");
+    await node.messages.saveDraft(reference, hers ?? SECOND, later(1));
     await other.messages.saveDraft(reference, his ?? SECOND, later(2));
     expect(await read()).toEqual(["Dear Ada", ["bob", later(2)]]);
     expect(await read(other)).toEqual(["Hello", ["anna", later(1)]]);
@@ -241,7 +249,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await read(other)).toEqual([undefined, ["anna", later(1)]]);
     await node.messages.saveDraft(reference, { subject: "Re", text: " " }, later(4));
     expect(await read()).toEqual([undefined]);
-    expect(await node.messages.saveDraft("BC-NONE-00", SECOND, NOON)).toBe(false);
+    expect(await node.messages.saveDraft("BC-NONE-00", SECOND, NOON)).toBe("no-message");
   });
 
   test("undoes marks in any state, with what they taught, unless marked again", async ({ node, other }) => {

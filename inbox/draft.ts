@@ -1,0 +1,175 @@
+import { useSyncExternalStore } from "react";
+import { type DraftText, draftHash } from "../contract/draft.ts";
+import { replySubject } from "../contract/quote.ts";
+import { call, isNotFound, type MessageDetail, queryClient, trpc } from "./api.ts";
+
+// Unfinished replies. They are kept outside their forms, so that leaving a message loses nothing.
+
+/** An unfinished reply in this window. */
+export interface Draft extends DraftText {
+  /** Identifies the content, so that a repeated call does not send a second reply. */
+  key: string;
+  /** The hash of the stored draft, as far as this window knows. */
+  stored: number;
+  /** The hashes of drafts that may be stored, because their calls were not answered. */
+  tried: readonly number[];
+  /** When the stored draft was saved or read. */
+  knownAt: Date;
+  /** Why the last attempt to save it failed. */
+  error: unknown;
+  /** Another stored draft, which the operator wrote in another window. */
+  other: (DraftText & { savedAt: Date }) | null;
+  isSending: boolean;
+}
+
+const SAVE_PAUSE_MS = 400;
+const RETRY_MS = 3000;
+/** A call names no more drafts. */
+const MAX_TRIED = 20;
+
+/** Not in the query cache, which updates its readers later: a field would lose letters. */
+const drafts = new Map<string, Draft>();
+const readers = new Set<() => void>();
+const timers = new Map<string, ReturnType<typeof setTimeout>>();
+const running = new Map<string, Promise<void>>();
+
+const isBlank = ({ text }: DraftText) => text.trim() === "";
+export const isSaved = (draft: Draft) => draftHash(draft) === draft.stored;
+
+function write(reference: string, draft: Draft | null): void {
+  if (draft) drafts.set(reference, draft);
+  else drafts.delete(reference);
+  for (const tell of readers) tell();
+}
+
+/** Does nothing if the draft was sent meanwhile. */
+function update(reference: string, changes: Partial<Draft>): void {
+  const draft = drafts.get(reference);
+  if (draft) write(reference, { ...draft, ...changes });
+}
+
+function subscribe(tell: () => void) {
+  readers.add(tell);
+  return () => readers.delete(tell);
+}
+
+/** The draft of this window. If all of it is stored and another window has saved or sent it since, the stored one. */
+export function currentDraft({ reference, draft, history }: MessageDetail, known: Draft | undefined): Draft {
+  const changedAt = draft?.savedAt ?? history.findLast(({ kind }) => kind === "replied")?.at;
+  const isOutdated = changedAt && known && changedAt > known.knownAt && isSaved(known) && !known.isSending;
+  if (known && !isOutdated) return known;
+  const blank = { subject: replySubject(reference), text: "" };
+  const stored = { subject: draft?.subject || blank.subject, text: draft?.text ?? "" };
+  return {
+    ...stored,
+    key: "",
+    stored: draftHash(stored),
+    tried: [],
+    knownAt: draft?.savedAt ?? new Date(0),
+    error: null,
+    other: null,
+    isSending: false,
+  };
+}
+
+export function useDraft(message: MessageDetail) {
+  const { reference } = message;
+  const draft = currentDraft(
+    message,
+    useSyncExternalStore(subscribe, () => drafts.get(reference)),
+  );
+  const set = (changes: Partial<Draft>) => {
+    write(reference, { ...draft, key: crypto.randomUUID(), ...changes });
+    saveSoon(reference);
+  };
+  return {
+    draft,
+    change: (changes: Partial<DraftText>) => set(changes),
+    /** Adds a text below what is written. */
+    insert: ({ subject = draft.subject, text }: Partial<DraftText> & { text: string }) => {
+      if (!draft.text.includes(text)) set({ subject, text: isBlank(draft) ? text : `${draft.text}\n\n${text}` });
+    },
+    /** Ends the conflict with the draft of another window. */
+    keep: (which: "this" | "other") => {
+      const { savedAt: knownAt, ...other } = draft.other ?? { ...draft, savedAt: draft.knownAt };
+      const { subject, text } = which === "other" ? other : draft;
+      set({ subject, text, stored: draftHash(other), tried: [], knownAt, other: null });
+    },
+  };
+}
+
+function saveSoon(reference: string, delayMs = SAVE_PAUSE_MS): void {
+  clearTimeout(timers.get(reference));
+  timers.set(
+    reference,
+    setTimeout(() => save(reference), delayMs),
+  );
+}
+
+/** Saves a changed draft, and what is typed meanwhile afterwards. Repeats an attempt that failed. */
+function save(reference: string): void {
+  const draft = drafts.get(reference);
+  if (!draft || isSaved(draft) || draft.isSending || draft.other || running.has(reference)) return;
+  const end = (changes: Partial<Draft>) => {
+    running.delete(reference);
+    update(reference, changes);
+    if (!isNotFound(changes.error)) saveSoon(reference, changes.error ? RETRY_MS : 0);
+  };
+  const saved = sendDraft(reference, draft).then(
+    ({ savedAt, other }) =>
+      end({ error: null, ...(other ? { other } : { stored: draftHash(draft), tried: [], knownAt: savedAt }) }),
+    (error: unknown) => end({ error }),
+  );
+  running.set(reference, saved);
+}
+
+function sendDraft(reference: string, { subject, text, stored, tried }: Draft) {
+  const all = [...new Set([...tried, draftHash({ subject, text })])].slice(-MAX_TRIED);
+  update(reference, { tried: all });
+  return call.saveDraft.mutate({ reference, subject, text, replaces: [stored, ...tried] });
+}
+
+const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
+
+// Does not wait for a running call: the page may not live to see its answer.
+addEventListener("pagehide", () => {
+  for (const [reference, draft] of unsaved()) {
+    if (!draft.other && !draft.isSending) sendDraft(reference, draft).catch(() => {});
+  }
+});
+addEventListener("beforeunload", (event) => {
+  if (unsaved().some(([, { error, other }]) => error || other)) event.preventDefault();
+});
+
+/** Shows this as the stored draft at once, before the message is loaded again. */
+function showStored(reference: string, draft: DraftText | null): void {
+  const stored = draft && { author: null, savedAt: new Date(), ...draft };
+  queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: stored });
+}
+
+/** Sends the draft by `send`, after a running call that saves it. Keeps and saves it if `send` rejects. */
+export async function sendReply(reference: string, draft: Draft, send: (key: string) => Promise<unknown>) {
+  const key = draft.key || crypto.randomUUID();
+  write(reference, { ...draft, key, isSending: true });
+  await running.get(reference);
+  try {
+    await send(key);
+  } catch (error) {
+    update(reference, { isSending: false });
+    saveSoon(reference, 0);
+    throw error;
+  }
+  write(reference, null);
+  showStored(reference, null);
+  return key;
+}
+
+/** Shows a reply that was taken back, above what the operator has written since. */
+export function takenBack(reference: string, reply: DraftText): void {
+  const since = drafts.get(reference);
+  showStored(reference, reply);
+  if (!since || isBlank(since)) return void write(reference, null);
+  const text = `${reply.text}\n\n${since.text}`;
+  write(reference, { ...since, ...reply, text, key: crypto.randomUUID(), tried: [...since.tried, draftHash(reply)] });
+  saveSoon(reference, 0);
+}
