@@ -1,4 +1,4 @@
-import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
+import { addEvents, type Core, deleteMessages, idsOf, readLocked, updateMessages } from "./core.ts";
 import { type Query, readColumn, type Value } from "./database.ts";
 import { listDrafts, readDrafts, removeDraft, saveDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
@@ -25,6 +25,7 @@ export interface Reply {
 
 /** The website sends what an operator queues at once. */
 const ANNOUNCED = { isAnnounced: true };
+const SEEN = "seen_at = COALESCE(seen_at, CAST($2 AS BIGINT))";
 /** How many messages a bulk action reads at once. */
 const CHUNK = 500;
 /** The state of the deliveries that a bulk action changes. */
@@ -87,14 +88,10 @@ async function apply(
   const allowed = messages.filter((message) => actionProblem(action, message, now, isBulk) === null);
   if (allowed.length === 0) return [];
   const ids = idsOf(allowed);
-  const isNamed = core.dialect.isIn("id", "$1", "BIGINT");
   if (action === "spam") await quarantine(core, query, allowed, now);
-  else if (action === "delete") {
-    await query(`DELETE FROM messages WHERE ${isNamed}`, [ids]);
-    await core.spam.lessonsChanged(query);
-  } else if (action === "answer" || action === "unanswer") {
-    const answeredAt = action === "answer" ? now : null;
-    await query(`UPDATE messages SET answered_at = $2 WHERE ${isNamed}`, [ids, answeredAt]);
+  else if (action === "delete") await deleteMessages(core, query, ids);
+  else if (action === "answer" || action === "unanswer") {
+    await updateMessages(core, query, ids, "answered_at = $2", action === "answer" ? now : null);
     await addEvents(core, query, ids, { kind: EVENT[action], at: now });
   } else await send(core, query, action, allowed, now, isBulk);
   const lesson = LESSON[action];
@@ -126,10 +123,7 @@ async function send(
     await addEvents(core, query, ids, { kind: EVENT[action], at: now, channel });
   }
   if (action !== "release") return;
-  await query(
-    `UPDATE messages SET seen_at = COALESCE(seen_at, CAST($2 AS BIGINT)) WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
-    [idsOf(messages), now],
-  );
+  await updateMessages(core, query, idsOf(messages), SEEN, now);
   // A mail that was delivered before its message was marked as spam is not sent again.
   await query(
     `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
@@ -172,11 +166,7 @@ async function quarantine(core: Core, query: Query, messages: readonly StoredMes
      WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
     [idsOf(messages), now],
   );
-  await query(
-    `UPDATE messages SET quarantine_reason = 'marked-as-spam', seen_at = COALESCE(seen_at, CAST($2 AS BIGINT))
-     WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
-    [idsOf(messages), now],
-  );
+  await updateMessages(core, query, idsOf(messages), `quarantine_reason = 'marked-as-spam', ${SEEN}`, now);
   for (const [detail, group] of Map.groupBy(messages, ({ quarantineReason }) => quarantineReason)) {
     await addEvents(core, query, idsOf(group), { kind: "marked-as-spam", at: now, detail });
   }

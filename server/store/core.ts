@@ -130,6 +130,22 @@ export async function readLocked(
   return readMessages(query, ids);
 }
 
+/** Changes messages by their row numbers. The values are $2, $3, … */
+export async function updateMessages(
+  { dialect }: Core,
+  query: Query,
+  ids: readonly number[],
+  changes: string,
+  ...values: Value[]
+): Promise<void> {
+  await query(`UPDATE messages SET ${changes} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids, ...values]);
+}
+
+export async function deleteMessages({ dialect, spam }: Core, query: Query, ids: readonly number[]): Promise<void> {
+  await query(`DELETE FROM messages WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids]);
+  await spam.lessonsChanged(query);
+}
+
 export function idsOf(messages: readonly StoredMessage[]): number[] {
   return messages.map(({ id }) => id);
 }

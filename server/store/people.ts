@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
-import { addEvents, type Core, idsOf, type Part, readLocked } from "./core.ts";
+import { addEvents, type Core, deleteMessages, idsOf, type Part, readLocked, updateMessages } from "./core.ts";
 import { normaliseEmail, type Query, readColumn, readMeta, SECRET, writeMeta } from "./database.ts";
 import { queueHookEvents } from "./hook-events.ts";
 import type { StoredMessage } from "./store.ts";
@@ -58,26 +58,21 @@ function rectify(
   versions?: Versions,
   removesFootprint = false,
 ): Promise<number> {
-  const { transaction, dialect, spam } = core;
-  return transaction(async (query) => {
+  return core.transaction(async (query) => {
     const messages = await readPerson(core, query, email, versions);
+    const ids = idsOf(messages);
     const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
-    await query(
-      `UPDATE messages SET corrected_at = $2, ${columns.join(", ")} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
-      [idsOf(messages), now, ...FIELD_NAMES.map((field) => changes[field] ?? null)],
-    );
+    const values = FIELD_NAMES.map((field) => changes[field] ?? null);
+    await updateMessages(core, query, ids, `corrected_at = $2, ${columns.join(", ")}`, now, ...values);
     if (changes.email !== undefined) {
       // A backup that is restored after an erasure may contain the old address.
-      const sql = `UPDATE messages SET former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)
-        WHERE ${dialect.isIn("id", "$1", "BIGINT")}`;
-      await query(sql, [idsOf(messages), `${hashWith(await readSecret(query), email)}:${now.getTime()}`]);
+      const former = `${hashWith(await readSecret(query), email)}:${now.getTime()}`;
+      const added = "former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)";
+      await updateMessages(core, query, ids, added, former);
     }
-    if (removesFootprint) {
-      const isTheirs = dialect.isIn("id", "$1", "BIGINT");
-      await query(`UPDATE messages SET footprint = NULL, footprint_kg = NULL WHERE ${isTheirs}`, [idsOf(messages)]);
-    }
-    await spam.lessonsChanged(query);
-    await addEvents(core, query, idsOf(messages), { kind: "corrected", at: now });
+    if (removesFootprint) await updateMessages(core, query, ids, "footprint = NULL, footprint_kg = NULL");
+    await core.spam.lessonsChanged(query);
+    await addEvents(core, query, ids, { kind: "corrected", at: now });
     await queueHookEvents(core, query, "message.corrected", messages, now);
     return messages.length;
   });
@@ -87,9 +82,7 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
   const { transaction, dialect, spam } = core;
   return transaction(async (query) => {
     const ids = idsOf(await readPerson(core, query, email, versions));
-    const isNamed = dialect.isIn("id", "$1", "BIGINT");
-    const sql = `UPDATE messages SET is_restricted = $2, announced_for = NULL WHERE ${isNamed}`;
-    await query(sql, [ids, isRestricted]);
+    await updateMessages(core, query, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
     await spam.lessonsChanged(query);
     // The waiting time of queued deliveries starts when the restriction ends.
     const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
@@ -110,8 +103,7 @@ async function erase(core: Core, email: string, versions?: Versions): Promise<st
   const eraseAll = async (query: Query) => {
     const messages = await readPerson(core, query, email, versions);
     if (messages.length === 0) return [];
-    await query(`DELETE FROM messages WHERE ${core.dialect.isIn("id", "$1", "BIGINT")}`, [idsOf(messages)]);
-    await core.spam.lessonsChanged(query);
+    await deleteMessages(core, query, idsOf(messages));
     await queueHookEvents(core, query, "message.erased", messages, now);
     // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
     await writeMeta(query, ERASURE_MARK, "1");
