@@ -30,8 +30,7 @@ describe("PostgreSQL", () => {
     const settings = { dataDir: "", databaseUrl };
     return {
       isShared: true,
-      open: ({ migrations, ...options } = {}) =>
-        openUntilTheEnd({ ...settings, ...options }, { isServer: true, migrations }),
+      open: (options = {}) => openUntilTheEnd({ ...settings, ...options }, { isServer: true }),
       sql: async (statement) => (await client.query(statement)).rows,
     };
   });
@@ -43,12 +42,10 @@ async function newSqlitePlace(): Promise<Place> {
   let nodes = 0;
   return {
     isShared: false,
-    open({ migrations, ...settings } = {}) {
+    open(settings = {}) {
       nodes += 1;
-      // Two stores in one thread would block each other. A migration is a function, which cannot be sent to a thread.
-      const isInThread = !migrations && nodes === 1;
-      const options = { isServer: isInThread, migrations };
-      return openUntilTheEnd({ dataDir, databaseUrl: null, ...settings }, options);
+      // Two stores in one thread would block each other.
+      return openUntilTheEnd({ dataDir, databaseUrl: null, ...settings }, { isServer: nodes === 1 });
     },
     async sql<Row>(statement: string) {
       const db = new DatabaseSync(sqliteFile(dataDir), { timeout: 5000 });

@@ -10,7 +10,7 @@ import pg from "pg";
 import { startPostgres } from "../scripts/run-postgres.ts";
 import { openStore, type Store } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
-import { createMeta, MIGRATIONS } from "../server/store/schema.ts";
+import { MIGRATIONS, schemaStatements } from "../server/store/schema.ts";
 import { APPLICATION_ID, sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
 
 const RELEASES = "tests/fixtures/releases";
@@ -58,7 +58,7 @@ async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.Pro
   const store = await openStore(settings);
   await addRows(store);
   await store.close();
-  const statements = [createMeta(dialect), ...MIGRATIONS.flatMap((migration) => migration(dialect))];
+  const statements = schemaStatements(dialect, 0, MIGRATIONS.length);
   const tables = statements.flatMap((statement) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1] ?? []);
   const gone = statements.flatMap((statement) => /^DROP TABLE (\w+)/.exec(statement)?.[1] ?? []);
   const numbered: string[] = [];

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { OperatorError } from "../operator-error.ts";
-import { rescueMessages } from "../store/open-store.ts";
+import { rescueMessages } from "../store/rescue.ts";
 
 /** Not an operation of the router, because the store may be too damaged to open. */
 export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {

@@ -6,10 +6,20 @@ import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
 import { addEvents, type Core, type Part } from "./core.ts";
-import { type Dialect, onlyRow, type Query, readColumn, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
+import {
+  type Database,
+  type Dialect,
+  onlyRow,
+  type Query,
+  readColumn,
+  readMeta,
+  SECRET,
+  type Value,
+  writeMeta,
+} from "./database.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer } from "./people.ts";
 import { retentionRules } from "./retention.ts";
-import { createMeta, type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { MIGRATIONS, migrate, readSchemaVersion, schemaStatements } from "./schema.ts";
 import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { DAMAGED, forgetServers, markBackedUp, readWebsite } from "./status.ts";
@@ -31,7 +41,7 @@ type Cell = string | number | null;
 /** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */
 async function backup({ query, copyTo }: Core, file: string, now: Date): Promise<void> {
   await writeNewFile(file, async (target) => {
-    await copyTo(target);
+    await copyTo(target, openUpgraded);
     const copy = new DatabaseSync(target);
     const removals = OF_CLIENTS.map((table) => `DELETE FROM ${table}`);
     copy.exec(["PRAGMA journal_mode = MEMORY", "PRAGMA secure_delete = ON", ...removals].join("; "));
@@ -50,8 +60,8 @@ async function backup({ query, copyTo }: Core, file: string, now: Date): Promise
  * number of messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
  */
 async function restore(core: Core, file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
-  const { transaction, dialect, time, lockOut, migrations } = core;
-  const backup = await openBackup(file, migrations);
+  const { transaction, dialect, time, lockOut } = core;
+  const backup = await openBackup(file);
   let unlock = () => {};
   try {
     if (lockOut) unlock = lockOut();
@@ -66,7 +76,7 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
           throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
         }
         // Only now: a website of an earlier version may have been running.
-        await migrate(query, dialect, migrations);
+        await migrate(query, dialect);
         return copyAll(core, query, backup, erasures, now).catch((error) => {
           // Errors of the database are named already. All others are about the backup, and must not look like its damage.
           throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
@@ -112,9 +122,9 @@ interface Column {
 type Tables = ReadonlyMap<string, readonly Column[]>;
 
 /** The tables that the migrations make. Only names from here become part of a statement, never those of a file. */
-function tablesOf(migrations: readonly Migration[]): Tables {
+function tablesOf(version: number): Tables {
   const db = new DatabaseSync(":memory:");
-  db.exec([createMeta(sqliteDialect), ...migrations.flatMap((migration) => migration(sqliteDialect))].join(";\n"));
+  db.exec(schemaStatements(sqliteDialect, 0, version).join(";\n"));
   const tables = readTables(db);
   db.close();
   return tables;
@@ -152,11 +162,7 @@ interface Backup {
  * Opens a backup of any released version for reading. One of an earlier version is copied beside itself, and the copy
  * is upgraded and read, unless `keepsVersion`. `close` removes the copy.
  */
-export async function openBackup(
-  file: string,
-  migrations: readonly Migration[],
-  keepsVersion = false,
-): Promise<Backup> {
+export async function openBackup(file: string, keepsVersion = false): Promise<Backup> {
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
@@ -165,25 +171,34 @@ export async function openBackup(
   const db = new DatabaseSync(file, { readOnly: true, open: false });
   try {
     const version = readBackupVersion(db, file);
-    if (version > migrations.length) {
-      const schemas = `schema ${version}, this one knows ${migrations.length}`;
+    if (version > MIGRATIONS.length) {
+      const schemas = `schema ${version}, this one knows ${MIGRATIONS.length}`;
       throw refuse(file, `is from a newer version of the program (${schemas})`, `use that version; ${UNCHANGED}`);
     }
-    const tables = tablesOf(migrations.slice(0, version));
+    const tables = tablesOf(version);
     if (!haveSameColumns(readTables(db), tables)) {
       throw refuse(file, `${NOT_OURS}: its tables or columns are not those of schema ${version}`);
     }
-    if (version === migrations.length || keepsVersion) return { db, tables, version, close: () => db.close() };
-    const upgraded = await upgradeCopy(db, file, migrations);
+    if (version === MIGRATIONS.length || keepsVersion) return { db, tables, version, close: () => db.close() };
+    const upgraded = await upgradeCopy(db, file);
     db.close();
-    return { ...upgraded, tables: tablesOf(migrations), version };
+    return { ...upgraded, tables: tablesOf(MIGRATIONS.length), version };
   } catch (error) {
     if (db.isOpen) db.close();
     throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
   }
 }
 
-async function upgradeCopy(db: DatabaseSync, file: string, migrations: readonly Migration[]) {
+/** Creates a SQLite database, or upgrades one, to the current or the given version. */
+export async function openUpgraded(file: string, version?: number): Promise<Database> {
+  const database = await openSqlite(file);
+  await database
+    .transaction((query) => migrate(query, database.dialect, version))
+    .catch((error) => database.close().then(() => Promise.reject(error)));
+  return database;
+}
+
+async function upgradeCopy(db: DatabaseSync, file: string) {
   const copy = `${file}.upgraded`;
   const removeCopy = () => {
     for (const end of ["", "-wal", "-shm"]) rmSync(copy + end, { force: true });
@@ -192,8 +207,7 @@ async function upgradeCopy(db: DatabaseSync, file: string, migrations: readonly 
     removeCopy();
     writeFileSync(copy, "", { mode: 0o600 });
     await copyDatabase(db, copy);
-    const database = await openSqlite(copy);
-    await database.transaction((query) => migrate(query, database.dialect, migrations)).finally(() => database.close());
+    await (await openUpgraded(copy)).close();
     const upgraded = new DatabaseSync(copy, { readOnly: true });
     return {
       db: upgraded,

@@ -2,23 +2,19 @@ import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { Retention } from "../config.ts";
 import type { Database, Dialect, Query, Value } from "./database.ts";
 import { readColumn } from "./database.ts";
-import type { Migration } from "./schema.ts";
 import type { Spam } from "./spam.ts";
 import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
 
 // What the parts of the store share.
 
-export interface Core extends Omit<Database, "copyTo"> {
+export interface Core extends Database {
   /** The database's secret for keyed hashes, the same on every node. */
   secret: string;
   retention: Retention;
   /** The operator who uses the store; `null` for the website. The author of every event. */
   account: string | null;
-  migrations: readonly Migration[];
   readMessages: ReadMessages;
   spam: Pick<Spam, "findSpam" | "teach" | "lessonsChanged" | "countMonth">;
-  /** Writes a SQLite database with all rows into an empty file. */
-  copyTo(file: string): Promise<void>;
   /** Excludes every website until the returned function is called, or throws. `null` if there is no such lock. */
   lockOut: (() => () => void) | null;
 }

@@ -9,12 +9,10 @@ import { createIntake, type Intake } from "./intake.ts";
 import { type Messages, messages } from "./messages.ts";
 import { type People, people } from "./people.ts";
 import { type Queue, queue } from "./queue.ts";
-import { rescue } from "./rescue.ts";
 import { expiryOf } from "./retention.ts";
-import { MIGRATIONS, type Migration, migrate, readSchemaVersion, readSecret } from "./schema.ts";
+import { migrate, readSchemaVersion, readSecret } from "./schema.ts";
 import { createSpamFilter, type Spam } from "./spam.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
-import { writeNewFile } from "./sqlite-files.ts";
 import { createStatus, forgetServers, noteDamage, type Status } from "./status.ts";
 import { StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
@@ -55,7 +53,6 @@ export interface StoreOptions {
    * tables. `refuse`: reject. `keep`: change nothing, and allow only `archive`, whose `restore` upgrades it.
    */
   otherSchema?: "upgrade" | "refuse" | "keep" | undefined;
-  migrations?: readonly Migration[] | undefined;
 }
 
 /**
@@ -108,12 +105,11 @@ function noAnswer(limitMs: number): StoreUnavailable {
 /** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
 export async function openSqliteStore(
   { dataDir, retention, account }: Omit<StoreSettings, "databaseUrl">,
-  { isServer = false, otherSchema, migrations }: StoreOptions = {},
+  { isServer = false, otherSchema }: StoreOptions = {},
 ): Promise<Store> {
   const database = await openSqlite(sqliteFile(dataDir));
   const store = await createStore(database, retention, {
     otherSchema,
-    migrations,
     account,
     isServer,
     lockOut: () => lockFolder(dataDir, "then restore"),
@@ -140,11 +136,10 @@ export async function createStore(
   {
     otherSchema = "upgrade",
     isServer = false,
-    migrations = MIGRATIONS,
     account = null,
     checkIntervalMs = CHECK_INTERVAL_MS,
     lockOut = null,
-  }: Pick<StoreOptions, "otherSchema" | "migrations" | "isServer"> &
+  }: Pick<StoreOptions, "otherSchema" | "isServer"> &
     Pick<StoreSettings, "account"> & {
       checkIntervalMs?: number;
       lockOut?: (() => () => void) | null;
@@ -154,8 +149,8 @@ export async function createStore(
   const { query, dialect } = database;
   const opening =
     otherSchema === "upgrade"
-      ? database.transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true })
-      : readSecret(query, dialect, otherSchema, migrations);
+      ? database.transaction((query) => migrate(query, dialect), { lock: "migrating", isLong: true })
+      : readSecret(query, dialect, otherSchema);
   const secret = await opening.catch(async (error) => {
     await database.close();
     throw error;
@@ -178,10 +173,8 @@ export async function createStore(
     secret,
     retention,
     account,
-    migrations,
     readMessages: messageReader(dialect, expiryOf(retention)),
     spam,
-    copyTo: (file) => database.copyTo(file, (empty) => createEmpty(empty, migrations)),
     lockOut,
   };
   const { settled, ...intake } = createIntake(core, check.fail);
@@ -214,25 +207,6 @@ async function storeTrial(query: Query): Promise<void> {
     id,
   ]);
   await query("DELETE FROM messages WHERE id = $1", [id]);
-}
-
-/** Writes a new SQLite file with every readable message of the folder's damaged database. */
-export async function rescueMessages(
-  dataDir: string,
-  file: string,
-  migrations = MIGRATIONS,
-): Promise<Awaited<ReturnType<typeof rescue>>> {
-  let rescued = { messages: 0, unreadable: [] as string[] };
-  await writeNewFile(file, async (target) => {
-    rescued = await rescue(sqliteFile(dataDir), migrations, (some) => createEmpty(target, some));
-  });
-  return rescued;
-}
-
-async function createEmpty(file: string, migrations: readonly Migration[]): Promise<Database> {
-  const database = await openSqlite(file);
-  await database.transaction((query) => migrate(query, database.dialect, migrations));
-  return database;
 }
 
 /**

@@ -14,7 +14,8 @@ import {
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { inspectDatabase, rescueMessages } from "./open-store.ts";
+import { inspectDatabase } from "./open-store.ts";
+import { rescueMessages } from "./rescue.ts";
 import { sqliteFile } from "./sqlite.ts";
 
 const PAGE_BYTES = 4096;

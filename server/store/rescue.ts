@@ -1,9 +1,10 @@
 import { DAY_MS } from "../time.ts";
-import { openBackup, rowInserter, selectOf } from "./archive.ts";
+import { openBackup, openUpgraded, rowInserter, selectOf } from "./archive.ts";
 import { readEstimate, readJson } from "./core.ts";
-import { type Database, isTime, SECRET, writeMeta } from "./database.ts";
-import { type Migration, migrate } from "./schema.ts";
-import { toStoreError } from "./sqlite.ts";
+import { isTime, SECRET, writeMeta } from "./database.ts";
+import { migrate } from "./schema.ts";
+import { sqliteFile, toStoreError } from "./sqlite.ts";
+import { writeNewFile } from "./sqlite-files.ts";
 import { CHANNELS, StoreDamaged } from "./store.ts";
 
 /** The tables whose rows belong to a message, and those that are read as a whole. */
@@ -24,13 +25,9 @@ const MESSAGES_AT_A_TIME = 100;
  * whose values cannot be ours. Returns the number of copied messages, and what was left out: references, or row numbers
  * if the references are damaged too.
  */
-export async function rescue(
-  file: string,
-  migrations: readonly Migration[],
-  createEmpty: (migrations: readonly Migration[]) => Promise<Database>,
-) {
-  const { db, tables, version, close } = await openBackup(file, migrations, true);
-  const { query, transaction, dialect, close: closeTarget } = await createEmpty(migrations.slice(0, version));
+async function rescue(file: string, target: string) {
+  const { db, tables, version, close } = await openBackup(file, true);
+  const { query, transaction, dialect, close: closeTarget } = await openUpgraded(target, version);
   /** `null` if the rows are damaged. */
   const read = (sql: string, ...values: number[]) => {
     try {
@@ -84,7 +81,7 @@ export async function rescue(
       await end();
       if (rows.length !== found?.length) unreadable.push(`rows of the table ${table}`);
     }
-    await transaction((query) => migrate(query, dialect, migrations));
+    await transaction((query) => migrate(query, dialect));
     // The history says which of these were sent. For the others it is unknown, so an operator decides.
     const sentAt = `(SELECT max(at) FROM events
       WHERE events.message_id = messages.id AND kind = 'delivered' AND channel = 'mail')`;
@@ -101,6 +98,15 @@ export async function rescue(
     close();
     await closeTarget();
   }
+}
+
+/** Writes a new SQLite file with every readable message of the folder's damaged database. */
+export async function rescueMessages(dataDir: string, file: string) {
+  let rescued = { messages: 0, unreadable: [] as string[] };
+  await writeNewFile(file, async (target) => {
+    rescued = await rescue(sqliteFile(dataDir), target);
+  });
+  return rescued;
 }
 
 /** No time in a database is earlier, or this far in the future. */

@@ -18,30 +18,31 @@ export const GO_BACK =
   "run that version; to go back, restore a backup made before the upgrade into an empty database, as docs/operations.md describes";
 
 /**
- * Creates or upgrades the tables, and resolves to the database's secret. Run it in a transaction with the lock
+ * Creates or upgrades the tables to this version, and resolves to the database's secret. Run it in a transaction with the lock
  * `migrating`. Rejects with StoreRefused if the database needs another version of the program, or if its tables do not
  * match its version. Rejects with StoreUnavailable if a later attempt may succeed.
  */
-export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
-  const version = (await readKnownVersion(query, dialect, migrations)) ?? 0;
-  await query(createMeta(dialect));
+export async function migrate(query: Query, dialect: Dialect, toVersion = MIGRATIONS.length): Promise<string> {
+  const version = (await readKnownVersion(query, dialect)) ?? 0;
   if (version === 1) await repairDrafts(query);
-  for (const statement of migrations.slice(version).flatMap((migration) => migration(dialect))) {
+  for (const statement of schemaStatements(dialect, version, toVersion)) {
     await query(statement).catch((error: Error) => {
       if (error instanceof StoreUnavailable) throw error;
       const problem = `The schema of the message database does not match its version ${version} (${error.message})`;
       throw new StoreRefused({ problem, remedy: "restore a backup" });
     });
   }
-  if (version < migrations.length) await writeMeta(query, "schema_version", String(migrations.length));
+  if (version < toVersion) await writeMeta(query, "schema_version", String(toVersion));
   const newKey = randomBytes(32).toString("hex");
   await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [SECRET, newKey]);
   return (await readMeta(query, SECRET)) ?? "";
 }
 
-/** Precedes the migrations, because it contains their number. */
-export function createMeta({ tableEnd }: Dialect): string {
-  return `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${tableEnd}`;
+/** The statements that lead from one version to another. */
+export function schemaStatements(dialect: Dialect, fromVersion: number, toVersion: number): string[] {
+  // Precedes the migrations, because it contains their number.
+  const meta = `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`;
+  return [meta, ...MIGRATIONS.slice(fromVersion, toVersion).flatMap((migration) => migration(dialect))];
 }
 
 /**
@@ -49,21 +50,16 @@ export function createMeta({ tableEnd }: Dialect): string {
  * secret; empty if there is none yet. Rejects with StoreRefused if the tables are of a newer version, or also if they
  * are missing or of an earlier one. Writes nothing.
  */
-export async function readSecret(
-  query: Query,
-  dialect: Dialect,
-  otherSchema: "refuse" | "keep",
-  migrations = MIGRATIONS,
-): Promise<string> {
-  const version = await readKnownVersion(query, dialect, migrations);
+export async function readSecret(query: Query, dialect: Dialect, otherSchema: "refuse" | "keep"): Promise<string> {
+  const version = await readKnownVersion(query, dialect);
   if (otherSchema === "keep") return version === null ? "" : ((await readMeta(query, SECRET)) ?? "");
   if (version === null) {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
     throw new StoreRefused({ problem: "The message database is empty", remedy });
   }
-  if (version < migrations.length) {
+  if (version < MIGRATIONS.length) {
     throw new StoreRefused({
-      problem: `This database was written by an older version of the program (schema ${version}, this one needs ${migrations.length})`,
+      problem: `This database was written by an older version of the program (schema ${version}, this one needs ${MIGRATIONS.length})`,
       remedy:
         "restart the website with this version, which upgrades the database; until then use the older version's commands",
     });
@@ -72,10 +68,10 @@ export async function readSecret(
 }
 
 /** The same as `readSchemaVersion`, but rejects with StoreRefused if it is newer than this program. */
-async function readKnownVersion(query: Query, dialect: Dialect, { length }: readonly Migration[]) {
+async function readKnownVersion(query: Query, dialect: Dialect): Promise<number | null> {
   const version = await readSchemaVersion(query, dialect);
-  if (version === null || version <= length) return version;
-  const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${length})`;
+  if (version === null || version <= MIGRATIONS.length) return version;
+  const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${MIGRATIONS.length})`;
   throw new StoreRefused({ problem, remedy: GO_BACK });
 }
 

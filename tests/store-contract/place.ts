@@ -1,14 +1,13 @@
 import { test } from "vitest";
 import type { Retention } from "../../server/config.ts";
 import type { Store } from "../../server/store/open-store.ts";
-import type { Migration } from "../../server/store/schema.ts";
 import type { StoredMessage } from "../../server/store/store.ts";
 
 /** One empty database. Every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {
   /** Whether several servers may use it. */
   isShared: boolean;
-  open(options?: { retention?: Retention; migrations?: readonly Migration[]; account?: string }): Promise<Store>;
+  open(options?: { retention?: Retention; account?: string }): Promise<Store>;
   /** Runs a statement directly on the database, without the store. */
   sql<Row = unknown>(statement: string): Promise<Row[]>;
 }
