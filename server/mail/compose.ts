@@ -10,7 +10,7 @@ import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
 import { quote } from "../../contract/quote.ts";
 import { escapeHtml } from "../../contract/visible-text.ts";
-import { QUARANTINE_REASON } from "../message-history.ts";
+import { QUARANTINE_REASON } from "../message-words.ts";
 import type { Reply } from "../store/actions.ts";
 import type { StoredMessage } from "../store/store.ts";
 

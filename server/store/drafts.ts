@@ -58,18 +58,12 @@ export async function removeDraft({ account }: Core, query: Query, messageId: nu
   ]);
 }
 
-/** The drafts of all operators, newest first. An operator without a draft gets the one of an unknown author as theirs. */
-export async function readDrafts(
-  { query, account }: Core,
-  reference: string,
-): Promise<{ own: Draft | null; others: Draft[] }> {
-  const drafts = await query<Draft>(
-    `SELECT author, saved_at, subject, text FROM drafts
-     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY saved_at DESC`,
-    [normaliseReference(reference)],
-  );
-  const own = [account, NOBODY].map((name) => drafts.find(({ author }) => author === name)).find(Boolean) ?? null;
-  return { own, others: drafts.filter(({ author }) => author !== NOBODY && author !== account) };
+/** The operator's draft, or that of an unknown author, and those of others, newest first. */
+export async function readDrafts(core: Core, reference: string): Promise<{ own: Draft | null; others: Draft[] }> {
+  const drafts = (await listDrafts(core, [normaliseReference(reference)])).reverse();
+  const draftOf = (name: string | null) => drafts.find(({ author }) => author === name);
+  const others = drafts.filter(({ author }) => author !== null && author !== core.account);
+  return { own: draftOf(core.account) ?? draftOf(null) ?? null, others };
 }
 
 /** The drafts of all operators for these messages, oldest first. */

@@ -214,9 +214,7 @@ async function storeTrial(query: Query): Promise<void> {
  * or after a message could not be stored, the check is thorough until it succeeds.
  */
 function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<void>) {
-  let startedAtMs = Number.NEGATIVE_INFINITY;
-  let hasFailed = false;
-  let last = Promise.resolve();
+  let [startedAtMs, hasFailed, last] = [Number.NEGATIVE_INFINITY, false, Promise.resolve()];
   /** Call it when a message could not be stored. */
   const fail = (error: unknown) => {
     if (!hasFailed) startedAtMs = performance.now();
@@ -230,16 +228,15 @@ function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<
     startedAtMs = performance.now();
     const checked = check(hasFailed);
     last = checked;
+    const end = (isFailed: boolean) => {
+      // A message may have failed since this check started.
+      hasFailed = isFailed || last !== checked;
+    };
     checked.then(
-      () => {
-        // No failure since this check started.
-        if (last === checked) hasFailed = false;
-      },
-      () => {
-        hasFailed = true;
-      },
+      () => end(false),
+      () => end(true),
     );
-    return last;
+    return checked;
   };
   return { run, fail };
 }

@@ -78,13 +78,6 @@ async function readKnownVersion(query: Query, dialect: Dialect): Promise<number 
 /** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */
 export async function readSchemaVersion(query: Query, { findTable }: Dialect): Promise<number | null> {
   const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
-  if (await hasTable("store_meta")) {
-    throw new StoreRefused({
-      problem: "This database was made by a version before 1.0.0, which cannot be upgraded",
-      remedy:
-        "export its messages with that version (npm run messages -- export --json), move the database away, and start again",
-    });
-  }
   if (!(await hasTable("meta"))) {
     if (!(await hasTable("messages"))) return null;
     const problem = 'The database already has a table "messages" of another program';
@@ -252,5 +245,7 @@ function dateFormerAddresses(): readonly string[] {
   return [
     `UPDATE messages SET former_addresses = replace(former_addresses, ' ', ':' || corrected_at || ' ') || ':' || corrected_at
      WHERE former_addresses IS NOT NULL`,
+    // Version 1.0.0 wrote these without the beginning of their trouble. They are sent once more.
+    "DELETE FROM meta WHERE name LIKE 'alerted.%'",
   ];
 }

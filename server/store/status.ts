@@ -113,7 +113,7 @@ export function createStatus(
       const rows = await query<{ name: string; value: string }>(sql);
       return new Map(
         rows.map(({ name, value }) => {
-          const [at = 0, since = at] = value.split(" ").map(Number);
+          const [at = 0, since = 0] = value.split(" ").map(Number);
           return [name.slice(ALERTED.length), { at: new Date(at), since: new Date(since) }];
         }),
       );
@@ -125,13 +125,11 @@ export function createStatus(
       const textOf = ({ at, since }: SentAlert) => `${at.getTime()} ${since.getTime()}`;
       const insert = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name";
       if (from === null) return to === null || (await query(insert, [name, textOf(to)])).length === 1;
-      // Version 1.0.0 wrote only the first of the two times.
-      const isSame = "name = $1 AND (value = $2 OR value = $3)";
-      const values = [name, textOf(from), String(from.at.getTime())];
+      const isSame = "name = $1 AND value = $2 RETURNING name";
       const rows =
         to === null
-          ? await query(`DELETE FROM meta WHERE ${isSame} RETURNING name`, values)
-          : await query(`UPDATE meta SET value = $4 WHERE ${isSame} RETURNING name`, [...values, textOf(to)]);
+          ? await query(`DELETE FROM meta WHERE ${isSame}`, [name, textOf(from)])
+          : await query(`UPDATE meta SET value = $3 WHERE ${isSame}`, [name, textOf(from), textOf(to)]);
       return rows.length === 1;
     },
   };

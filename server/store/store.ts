@@ -1,6 +1,7 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config } from "../config.ts";
+import type { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
 import { OperatorError } from "../operator-error.ts";
 import { DAY_MS, HOUR_MS } from "../time.ts";
 
@@ -107,53 +108,11 @@ export type DeliveryState = "queued" | "delivered" | "failed" | "quarantined" | 
 /** The state of a message's mail. An operator must act on `failed` and `quarantined`. */
 export type MessageState = Exclude<DeliveryState, "skipped">;
 
-/**
- * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: all
- * clients together sent more in an hour than HOURLY_LIMIT allows. `looks-like-spam`: it resembles messages that
- * operators marked as spam. `marked-as-spam`: an operator marked it.
- */
-export type QuarantineReason = "trap" | "network-limit" | "hourly-limit" | "looks-like-spam" | "marked-as-spam";
+export type QuarantineReason = keyof typeof QUARANTINE_REASON;
+export type SkipReason = keyof typeof SKIP_REASON;
+export type EventKind = keyof typeof EVENT_NAME;
 
 export type Lesson = "spam" | "good";
-
-/**
- * Why a sender gets no acknowledgement. `too-late`: the message is more than a day old. `own-address`: an address of
- * the site itself. `not-a-person`: an address that no person reads (such as `no-reply@`), that has no public mail
- * server, or that has an unusual form. `address-limit`: the address had one within a day. `hourly-limit`: too many were
- * sent to all addresses together.
- */
-export type SkipReason = "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
-
-/**
- * `accepted`: the message was accepted and queued. `quarantined`: it was accepted and quarantined (`detail` is a
- * QuarantineReason). Events of a delivery, with its channel: `delivered`; `deferred`: an attempt failed, and another
- * follows; `failed`: the last attempt failed; `paused`: the receiver accepted nothing at all, so this attempt did not
- * count (the `detail` of these three is the error); `skipped` (`detail` is a SkipReason); `retried`, `released` and
- * `resent`: an operator queued it again. `marked-as-spam`: an operator marked it (`detail` is the earlier
- * QuarantineReason, if any). `viewed`: an operator opened it in quarantine. `undone`: an operator took back the mark before it. `noted`: an operator wrote a note (`detail`
- * is the note).
- */
-export type EventKind =
-  | "accepted"
-  | "quarantined"
-  | "delivered"
-  | "deferred"
-  | "failed"
-  | "paused"
-  | "skipped"
-  | "retried"
-  | "released"
-  | "resent"
-  | "marked-as-spam"
-  | "viewed"
-  | "answered"
-  | "unanswered"
-  | "undone"
-  | "corrected"
-  | "restricted"
-  | "unrestricted"
-  | "noted"
-  | "replied";
 
 /**
  * `retry`: send the message's failed and waiting deliveries now. `resend`: send a delivered mail once more. `release`:

@@ -6,32 +6,24 @@ import type { Channel, Delivery, Lesson, StoredMessage } from "./store.ts";
 
 // How operators take back marks and replies.
 
-/** A message before and after an operator marked it. */
+/** A message before an operator marked it, without its texts, and the mark. */
 export interface Mark {
-  before: Marked & Pick<StoredMessage, "id" | "reference" | "state" | "deliveries">;
-  after: Marked;
+  before: Pick<
+    StoredMessage,
+    "id" | "reference" | "state" | "answeredAt" | "quarantineReason" | "taught" | "deliveries"
+  >;
+  mark: string;
 }
 
-/** What an operator's mark may change. */
-type Marked = Pick<StoredMessage, "answeredAt" | "quarantineReason" | "taught" | "isRestricted">;
+/** Changes with every mark. */
+function markIn({ answeredAt, quarantineReason, taught, isRestricted }: StoredMessage): string {
+  return [answeredAt?.getTime(), quarantineReason, taught, isRestricted].join();
+}
 
-/** Without the texts of the messages, because an operator may mark many. */
 export function markOf(before: StoredMessage, after: StoredMessage): Mark {
-  const markedOf = ({ answeredAt, quarantineReason, taught, isRestricted }: Marked) => ({
-    answeredAt,
-    quarantineReason,
-    taught,
-    isRestricted,
-  });
-  const { id, reference, state, deliveries } = before;
-  return { before: { id, reference, state, deliveries, ...markedOf(before) }, after: markedOf(after) };
+  const { id, reference, state, answeredAt, quarantineReason, taught, deliveries } = before;
+  return { before: { id, reference, state, answeredAt, quarantineReason, taught, deliveries }, mark: markIn(after) };
 }
-
-const isSameMark = (one: Marked, other: Marked) =>
-  one.answeredAt?.getTime() === other.answeredAt?.getTime() &&
-  one.quarantineReason === other.quarantineReason &&
-  one.taught === other.taught &&
-  one.isRestricted === other.isRestricted;
 
 /**
  * Takes back marks, with what they taught the spam filter. Leaves out messages that were marked again since. Returns the
@@ -43,10 +35,7 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
     async (query) => {
       const byId = new Map(marks.map((mark) => [mark.before.id, mark]));
       const found = await readLocked(core, query, dialect.isIn("id", "$1", "BIGINT"), [[...byId.keys()]]);
-      const undone = found.filter((current) => {
-        const mark = byId.get(current.id);
-        return mark && isSameMark(mark.after, current);
-      });
+      const undone = found.filter((current) => byId.get(current.id)?.mark === markIn(current));
       for (const current of undone) {
         const { before } = byId.get(current.id) as Mark;
         const values = [current.id, before.answeredAt, before.quarantineReason];

@@ -3,6 +3,7 @@ import { draftHash } from "../../contract/draft.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../../server/store/rules.ts";
 import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
+import { markOf } from "../../server/store/undo.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { type ContractTest, get } from "./place.ts";
 import {
@@ -266,7 +267,7 @@ export function changesSuite(test: ContractTest): void {
       const done = await node.messages.act(action, { references }, later(9));
       const after = await read();
       const marks = before.flatMap((message, index) =>
-        done.includes(message.reference) ? { before: message, after: after[index] ?? message } : [],
+        done.includes(message.reference) ? markOf(message, after[index] ?? message) : [],
       );
       expect(await node.messages.undo(marks, later(10))).toHaveLength(marks.length);
       expect(await read()).toEqual(before);
@@ -277,7 +278,7 @@ export function changesSuite(test: ContractTest): void {
     await node.messages.act("answer", { references: [queued] }, later(13));
     const after = await get(node, queued);
     await other.messages.act("unanswer", { references: [queued] }, later(14));
-    expect(await node.messages.undo([{ before, after }], later(15))).toEqual([]);
+    expect(await node.messages.undo([markOf(before, after)], later(15))).toEqual([]);
     expect((await node.messages.history(queued)).filter(({ kind }) => kind === "undone")).not.toEqual([]);
   });
 
@@ -289,7 +290,7 @@ export function changesSuite(test: ContractTest): void {
       await node.messages.act(action, { references }, at);
       const after = await get(node, reference);
       await work();
-      expect(await node.messages.undo([{ before, after }], at)).toEqual(references);
+      expect(await node.messages.undo([markOf(before, after)], at)).toEqual(references);
     };
     const [mail, hook] = [await claimOne(node), await claimOne(node, NOON, "hook")];
     const states = async () => {
@@ -314,7 +315,7 @@ export function changesSuite(test: ContractTest): void {
     await act();
     const after = await get(node, reference);
     await node.queue.settle(await claimOne(node, later(2)), { kind: "delivered" }, later(2), "acknowledgement");
-    await node.messages.undo([{ before, after }], later(3));
+    await node.messages.undo([markOf(before, after)], later(3));
     expect(await node.queue.claim("acknowledgement", 9, MINUTE_MS, later(4))).toEqual([]);
     await act();
     expect((await get(node, reference)).deliveries).toMatchObject({

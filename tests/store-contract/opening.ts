@@ -15,11 +15,6 @@ const WRONG_SCHEMA = /^The [^\n]*schema[^\n]* version [^\n]+; restore a backup$/
 /** Changes to an empty database or to one of this program, and why the result is refused. */
 const REFUSED: { what: string; isOwn?: boolean; statements: string[]; because: RegExp }[] = [
   {
-    what: "made by a version before the first release",
-    statements: ["CREATE TABLE store_meta (name TEXT)", "CREATE TABLE messages (id INTEGER)"],
-    because: /^[^\n]+ before 1\.0\.0[^\n]+export its messages with that version [^\n]+, and start again$/,
-  },
-  {
     what: "with another program's messages",
     statements: ["CREATE TABLE messages (body TEXT)"],
     because: /^The database already has a table "messages" of another program; set DATABASE_URL [^\n]+$/,
@@ -124,10 +119,6 @@ export function openingSuite(test: ContractTest): void {
     expect([...(await other.status.alerts())]).toEqual([["delivery", second]]);
     expect(await move(second ?? null, null)).toBe(1);
     expect((await node.status.alerts()).size).toBe(0);
-    // Version 1.0.0 wrote one time.
-    await place.sql(`INSERT INTO meta VALUES ('alerted.paused', '${NOON.getTime()}')`);
-    expect([...(await node.status.alerts())]).toEqual([["paused", first]]);
-    expect(await node.status.moveAlert("paused", first ?? null, null)).toBe(true);
   });
 
   test("derives from reports whether the website runs, and its paused channels", async ({ node, other, place }) => {

@@ -4,6 +4,7 @@ import type { Acceptance } from "../../server/store/intake.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { StoredMessage } from "../../server/store/store.ts";
+import { markOf } from "../../server/store/undo.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -81,7 +82,7 @@ export function spamSuite(test: ContractTest): void {
     const [spam] = await node.messages.list({ email: "both@x.org" });
     await mark("spam", spam?.reference);
     expect(await send(node, spamWith("both@x.org"))).toBe("looks-like-spam");
-    const marked = { before: spam as StoredMessage, after: await get(node, spam?.reference ?? "") };
+    const marked = markOf(spam as StoredMessage, await get(node, spam?.reference ?? ""));
     expect(await node.messages.undo([marked], NOON)).toHaveLength(1);
     expect(await send(node, spamWith("both@x.org"))).toBeNull();
     await mark("spam", spam?.reference);

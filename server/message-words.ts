@@ -1,0 +1,47 @@
+// What can happen to a message, each with its words for operators. The store takes its types from here.
+
+/** Why a message was quarantined. */
+export const QUARANTINE_REASON = {
+  trap: "A hidden field was filled in, so a program probably sent the message.",
+  "network-limit": "Many messages came from the same network in a short time.",
+  "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
+  "looks-like-spam": "Looks like spam.",
+  "marked-as-spam": "Marked as spam.",
+} as const;
+
+/** Why a sender gets no acknowledgement. */
+export const SKIP_REASON = {
+  "too-late": "The message was more than a day old.",
+  "own-address": "The address is one of the site's own.",
+  "not-a-person": "The address is not a person's, has no public mail server, or has an unusual form.",
+  "address-limit": "The address got an acknowledgement less than a day before.",
+  "hourly-limit": "Too many acknowledgements were sent within the hour.",
+} as const;
+
+/**
+ * The events of a message. `delivered` to `resent` are of one delivery, with its channel. The detail of `deferred`,
+ * `failed` and `paused` is the error; of `quarantined` and `marked-as-spam`, the (earlier) QuarantineReason; of `skipped`,
+ * the SkipReason; of `noted` and `replied`, the text. `paused`: the attempt did not count. `undone`: of the mark before it.
+ */
+export const EVENT_NAME = {
+  accepted: "Received",
+  quarantined: "Received, and quarantined",
+  delivered: "Delivered",
+  deferred: "Could not be delivered; will be retried",
+  failed: "Failed for good",
+  paused: "Not sent: nothing can be sent at the moment",
+  skipped: "Not sent",
+  retried: "Queued again",
+  released: "Released",
+  resent: "Resent",
+  "marked-as-spam": "Marked as spam",
+  viewed: "Opened",
+  answered: "Marked as answered",
+  unanswered: "Marked as unanswered",
+  undone: "Undone",
+  corrected: "Corrected",
+  restricted: "Restricted: kept, but not used",
+  unrestricted: "Restriction lifted",
+  noted: "Note",
+  replied: "Reply",
+} as const;
