@@ -106,48 +106,46 @@ describe("the oldest undelivered message", () => {
   });
 });
 
-describe("messages in quarantine", () => {
-  it("cause an alert at once, then one per hour, until an operator has opened them", async () => {
-    const { watch, accept, store, posts, lastText } = await openWatched({ messages: 0 });
-    const { clock, alerts, pass } = watch();
-    const hold = async () => {
-      const reference = await accept({}, true);
-      alerts.checkNow();
-      await clock.advance(2000);
-      return reference;
-    };
-    const held = [await hold()];
-    expect(posts()).toEqual(["quarantined"]);
-    expect(lastText()).toBe(
-      `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages; to read them: ${PROGRAM} list --state quarantined`,
-    );
-    await store.messages.markSeen(held[0] ?? "", clock.now());
-    held.push(await hold(), await hold());
-    await clock.advance(30 * MINUTE_MS);
-    expect(posts()).toHaveLength(1);
-    await pass(35 * MINUTE_MS);
-    expect(lastText()).toContain("2 messages quarantined");
-    for (const reference of [...held, await hold()]) await store.messages.markSeen(reference, clock.now());
-    await pass(5 * HOUR_MS);
-    expect(posts()).toHaveLength(2);
-  });
+it("messages in quarantine cause an alert at once, then one per hour, until an operator has opened them", async () => {
+  const { watch, accept, store, posts, lastText } = await openWatched({ messages: 0 });
+  const { clock, alerts, pass } = watch();
+  const hold = async () => {
+    const reference = await accept({}, true);
+    alerts.checkNow();
+    await clock.advance(2000);
+    return reference;
+  };
+  const held = [await hold()];
+  expect(posts()).toEqual(["quarantined"]);
+  expect(lastText()).toBe(
+    `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages; to read them: ${PROGRAM} list --state quarantined`,
+  );
+  await store.messages.markSeen(held[0] ?? "", clock.now());
+  held.push(await hold(), await hold());
+  await clock.advance(30 * MINUTE_MS);
+  expect(posts()).toHaveLength(1);
+  await pass(35 * MINUTE_MS);
+  expect(lastText()).toContain("2 messages quarantined");
+  for (const reference of [...held, await hold()]) await store.messages.markSeen(reference, clock.now());
+  await pass(5 * HOUR_MS);
+  expect(posts()).toHaveLength(2);
+});
 
-  it("cause one check per second during a flood, and no flood of posts to a failing service", async () => {
-    const { receiver, watch, accept, store } = await openWatched({ messages: 0 });
-    receiver.answer = status(429);
-    let checks = 0;
-    const ping = () => {
-      checks += 1;
-      return store.status.ping();
-    };
-    const { clock, alerts } = watch({ changed: { status: { ping } } });
-    for (let count = 0; count < 50; count += 1) {
-      await accept({}, true);
-      alerts.checkNow();
-      await clock.advance(100);
-    }
-    expect([checks, receiver.posts.length]).toEqual([5, 1]);
-  });
+it("messages in quarantine cause one check per second during a flood, and no flood of posts to a failing service", async () => {
+  const { receiver, watch, accept, store } = await openWatched({ messages: 0 });
+  receiver.answer = status(429);
+  let checks = 0;
+  const ping = () => {
+    checks += 1;
+    return store.status.ping();
+  };
+  const { clock, alerts } = watch({ changed: { status: { ping } } });
+  for (let count = 0; count < 50; count += 1) {
+    await accept({}, true);
+    alerts.checkNow();
+    await clock.advance(100);
+  }
+  expect([checks, receiver.posts.length]).toEqual([5, 1]);
 });
 
 it("a paused channel causes an alert with the remedy, at once, or after an hour for the web hook, and one when it ends", async () => {
@@ -296,27 +294,26 @@ describe("messages that expire soon", () => {
   });
 });
 
-describe("at most one alert an hour", () => {
-  it("is sent by all nodes together, even across restarts", async () => {
-    const { watch, log, posts } = await openWatched();
-    const nodes = [watch(), watch(), watch()];
-    await Promise.all(nodes.map(({ pass }) => pass(HOUR_MS + MINUTE_MS)));
-    for (const { alerts } of nodes) await alerts.stop();
-    await watch().pass(HOUR_MS + 50 * MINUTE_MS);
-    expect([log.count("alert"), posts()]).toEqual([1, ["overdue"]]);
-  });
-
-  it("is sent even if the last one has a future time, after the clock was set back", async () => {
-    const { watch, store, posts } = await openWatched();
-    const future = new Date("2026-06-01");
-    await store.status.moveAlert("overdue", null, { at: future, since: future });
-    await watch().pass(HOUR_MS + MINUTE_MS);
-    expect(posts()).toEqual(["overdue"]);
-  });
+it("at most one alert an hour is sent by all nodes together, even across restarts", async () => {
+  const { watch, log, posts } = await openWatched();
+  const nodes = [watch(), watch(), watch()];
+  await Promise.all(nodes.map(({ pass }) => pass(HOUR_MS + MINUTE_MS)));
+  for (const { alerts } of nodes) await alerts.stop();
+  await watch().pass(HOUR_MS + 50 * MINUTE_MS);
+  expect([log.count("alert"), posts()]).toEqual([1, ["overdue"]]);
 });
 
-describe("a post that fails", () => {
-  it.each([500, 404, 302])("with status %i is retried at the next check, and not logged again", async (code) => {
+it("an alert is sent even if the last one has a future time, after the clock was set back", async () => {
+  const { watch, store, posts } = await openWatched();
+  const future = new Date("2026-06-01");
+  await store.status.moveAlert("overdue", null, { at: future, since: future });
+  await watch().pass(HOUR_MS + MINUTE_MS);
+  expect(posts()).toEqual(["overdue"]);
+});
+
+it.each([500, 404, 302])(
+  "a post that fails with status %i is retried at the next check, and not logged again",
+  async (code) => {
     const { receiver, watch, log } = await openWatched();
     receiver.answer = status(code, { location: "/elsewhere" });
     const alertUrl = `http://operator:top%20secret@127.0.0.1:${receiver.port}/a-secret-path`;
@@ -330,29 +327,29 @@ describe("a post that fails", () => {
     expect([log.count("alert"), log.count("alert-not-sent")]).toEqual([1, 2]);
     expect(await log.seen("alert-not-sent")).toMatchObject({ level: "warn", error: `status ${code}` });
     expect(JSON.stringify(log.lines)).not.toMatch(/operator|secret|127\.0\.0\.1/);
-  });
+  },
+);
 
-  it("because the service does not answer or does not exist, or because the program stops, ends in time", async () => {
-    const { receiver, watch, log } = await openWatched();
-    receiver.answer = () => {};
-    const patient = watch();
-    void patient.clock.advance(HOUR_MS);
-    await expect.poll(() => receiver.posts.length).toBe(1);
-    await patient.alerts.stop();
-    const limit = new AbortController();
-    vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(limit.signal);
-    const { clock } = watch();
-    const passed = clock.advance(HOUR_MS);
-    await expect.poll(() => receiver.posts.length).toBe(2);
-    limit.abort(new DOMException("", "TimeoutError"));
-    await passed;
-    await log.seen("alert-not-sent", 2);
-    receiver.close();
-    await clock.advance(MINUTE_MS / 2);
-    await log.seen("alert-not-sent", 3);
-    const errors = log.lines.filter(({ event }) => event === "alert-not-sent").map(({ error }) => error);
-    expect(errors).toEqual(["AbortError", "TimeoutError", "ECONNREFUSED"]);
-  });
+it("a post that fails because the service does not answer or does not exist, or because the program stops, ends in time", async () => {
+  const { receiver, watch, log } = await openWatched();
+  receiver.answer = () => {};
+  const patient = watch();
+  void patient.clock.advance(HOUR_MS);
+  await expect.poll(() => receiver.posts.length).toBe(1);
+  await patient.alerts.stop();
+  const limit = new AbortController();
+  vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(limit.signal);
+  const { clock } = watch();
+  const passed = clock.advance(HOUR_MS);
+  await expect.poll(() => receiver.posts.length).toBe(2);
+  limit.abort(new DOMException("", "TimeoutError"));
+  await passed;
+  await log.seen("alert-not-sent", 2);
+  receiver.close();
+  await clock.advance(MINUTE_MS / 2);
+  await log.seen("alert-not-sent", 3);
+  const errors = log.lines.filter(({ event }) => event === "alert-not-sent").map(({ error }) => error);
+  expect(errors).toEqual(["AbortError", "TimeoutError", "ECONNREFUSED"]);
 });
 
 describe("a store", () => {

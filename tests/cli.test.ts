@@ -467,27 +467,25 @@ describe("on SQLite", () => {
 const server = await sharePostgres();
 afterAll(() => server.stop());
 
-describe("a backup", () => {
-  test.each(["SQLite", "PostgreSQL"])("of %s is a new file, which can be opened again", async (kind) => {
-    const [dataDir, folder] = [await makeScratchFolder(), await makeScratchFolder()];
-    const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
-    const store = await openStoreInProcess({ dataDir, databaseUrl });
-    onTestFinished(() => store.close());
-    const reference = await send(store);
-    const cli = (...args: string[]) => runCli({ DATABASE_URL: databaseUrl ?? "", DATA_DIR: dataDir }, ...args);
-    const file = join(folder, "messages.db");
-    // A killed backup leaves these files. The next backup must not read the old log.
-    const ends = kind === "SQLite" ? [""] : ["", "-wal", "-shm"];
-    for (const end of ends) writeFileSync(`${file}.partial${end}`, "x".repeat(10_000));
-    expect((await cli("stats")).out).not.toContain("Last backup");
-    expect(await cli("backup", file)).toEqual(done(`All messages copied to ${file}.\n`));
-    expect((await cli("stats")).out).toMatch(/\nLast backup: 20\S+Z \(\d+[smh] ago\)\.\n/);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await cli("backup", file)).toEqual(refused(/already exists; choose another name\n$/));
-    expect(readdirSync(folder)).toEqual(["messages.db"]);
-    expect(await cli("backup", join(dataDir, "none", "x.db"))).toEqual(refused(/cannot be written/));
-    expect((await runCli({ DATA_DIR: folder }, "show", reference)).out).toContain("Ada Lovelace");
-  });
+test.each(["SQLite", "PostgreSQL"])("a backup of %s is a new file, which can be opened again", async (kind) => {
+  const [dataDir, folder] = [await makeScratchFolder(), await makeScratchFolder()];
+  const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
+  const store = await openStoreInProcess({ dataDir, databaseUrl });
+  onTestFinished(() => store.close());
+  const reference = await send(store);
+  const cli = (...args: string[]) => runCli({ DATABASE_URL: databaseUrl ?? "", DATA_DIR: dataDir }, ...args);
+  const file = join(folder, "messages.db");
+  // A killed backup leaves these files. The next backup must not read the old log.
+  const ends = kind === "SQLite" ? [""] : ["", "-wal", "-shm"];
+  for (const end of ends) writeFileSync(`${file}.partial${end}`, "x".repeat(10_000));
+  expect((await cli("stats")).out).not.toContain("Last backup");
+  expect(await cli("backup", file)).toEqual(done(`All messages copied to ${file}.\n`));
+  expect((await cli("stats")).out).toMatch(/\nLast backup: 20\S+Z \(\d+[smh] ago\)\.\n/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await cli("backup", file)).toEqual(refused(/already exists; choose another name\n$/));
+  expect(readdirSync(folder)).toEqual(["messages.db"]);
+  expect(await cli("backup", join(dataDir, "none", "x.db"))).toEqual(refused(/cannot be written/));
+  expect((await runCli({ DATA_DIR: folder }, "show", reference)).out).toContain("Ada Lovelace");
 });
 
 function minutesAgo(minutes: number): Date {

@@ -115,26 +115,24 @@ describe("methods", () => {
   });
 });
 
-describe("a forged host", () => {
-  test.each(["evil.example", "evil.example:1", "a b<script>", "", "localhost, evil.example", "[::1", "\u00ff"])(
-    "such as %j does not appear in a page or a redirect",
-    async (host) => {
-      const text = (line: string, rest: string) => `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${rest}`;
-      const page = await exchange(port, text("GET /contact", "X-Forwarded-Host: evil.example\r\n\r\n"));
-      expect(page).toContain("Get in Touch");
-      const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=A";
-      const sentBack = await exchange(port, text("POST /send-email", form));
-      expect(sentBack).toMatch(/^HTTP\/1.1 422 /);
-      for (const received of [page, sentBack]) expect(received).not.toMatch(/evil\.example|<script>(?!add)/);
-    },
-  );
+test.each(["evil.example", "evil.example:1", "a b<script>", "", "localhost, evil.example", "[::1", "\u00ff"])(
+  "a forged host such as %j does not appear in a page or a redirect",
+  async (host) => {
+    const text = (line: string, rest: string) => `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${rest}`;
+    const page = await exchange(port, text("GET /contact", "X-Forwarded-Host: evil.example\r\n\r\n"));
+    expect(page).toContain("Get in Touch");
+    const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=A";
+    const sentBack = await exchange(port, text("POST /send-email", form));
+    expect(sentBack).toMatch(/^HTTP\/1.1 422 /);
+    for (const received of [page, sentBack]) expect(received).not.toMatch(/evil\.example|<script>(?!add)/);
+  },
+);
 
-  test("in an absolute URL is ignored too", async () => {
-    const { status, body } = await ask(request("GET http://evil.example/contact?x"));
-    expect(status).toBe(200);
-    expect(body).toContain("Get in Touch");
-    expect(body).not.toContain("evil.example");
-  });
+test("a forged host in an absolute URL is ignored too", async () => {
+  const { status, body } = await ask(request("GET http://evil.example/contact?x"));
+  expect(status).toBe(200);
+  expect(body).toContain("Get in Touch");
+  expect(body).not.toContain("evil.example");
 });
 
 test("a body above the limit is refused, even in chunks without a total length", async () => {

@@ -276,152 +276,146 @@ describe("a wake", () => {
   }
 });
 
-describe("stopping", () => {
-  it.each([true, false])("waits for a running delivery until the deadline (in time: %s)", async (isInTime) => {
-    const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
-    const reference = await accept();
-    const isClosed = Promise.withResolvers<void>();
-    const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
-    await mailer.received(1);
-    let isStopped = false;
-    const stopping = outbox.stop(5000).then(() => (isStopped = true));
-    clock.setTimer(() => {}, HOUR_MS);
-    await clock.advance(4999);
-    expect([isStopped, (await delivery(reference))?.state]).toEqual([false, "queued"]);
-    if (isInTime) await end(1);
-    else await clock.advance(1);
-    await stopping;
-    await isClosed.promise;
-    expect([log.count("delivered"), log.count("stopped-early")]).toEqual(isInTime ? [1, 0] : [0, 1]);
-    expect(await delivery(reference)).toMatchObject({ state: isInTime ? "delivered" : "queued" });
-  });
-
-  it("returns claimed deliveries that were not started, and the next start sends them", async () => {
-    const { accept, delivery, mailer, start, store } = await openWorker();
-    const reference = await accept();
-    const claimed = Promise.withResolvers<void>();
-    const mayGoOn = Promise.withResolvers<void>();
-    const slow = withStore(store, {
-      queue: {
-        async claim(...args) {
-          const claims = await store.queue.claim(...args);
-          claimed.resolve();
-          await mayGoOn.promise;
-          return claims;
-        },
-      },
-    });
-    const outbox = start({ store: slow });
-    await claimed.promise;
-    const stopping = outbox.stop();
-    outbox.wake();
-    mayGoOn.resolve();
-    await stopping;
-    expect(mailer.mails).toHaveLength(0);
-    expect(await delivery(reference)).toMatchObject({ state: "queued", attempts: 0 });
-    start();
-    await mailer.received(1);
-  });
+it.each([true, false])("stopping waits for a running delivery until the deadline (in time: %s)", async (isInTime) => {
+  const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
+  const reference = await accept();
+  const isClosed = Promise.withResolvers<void>();
+  const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
+  await mailer.received(1);
+  let isStopped = false;
+  const stopping = outbox.stop(5000).then(() => (isStopped = true));
+  clock.setTimer(() => {}, HOUR_MS);
+  await clock.advance(4999);
+  expect([isStopped, (await delivery(reference))?.state]).toEqual([false, "queued"]);
+  if (isInTime) await end(1);
+  else await clock.advance(1);
+  await stopping;
+  await isClosed.promise;
+  expect([log.count("delivered"), log.count("stopped-early")]).toEqual(isInTime ? [1, 0] : [0, 1]);
+  expect(await delivery(reference)).toMatchObject({ state: isInTime ? "delivered" : "queued" });
 });
 
-describe("a store that is away", () => {
-  it.each(["claim", "settle"] as const)(
-    "for an hour during %s is called less and less often, nothing is sent meanwhile, and nothing twice",
-    async (method) => {
-      const { accept, clock, end, log, mailer, start, store } = await openWorker();
-      const reference = await accept();
-      const backAtMs = clock.now().getTime() + HOUR_MS;
-      let calls = 0;
-      const flaky = withStore(store, {
-        queue: {
-          async [method](...args: unknown[]) {
-            calls += 1;
-            if (clock.now().getTime() < backAtMs) throw new StoreUnavailable({ problem: "the disk is gone" });
-            return (store.queue[method] as (...args: unknown[]) => Promise<never>)(...args);
-          },
-        },
-      });
-      const outbox = start({ store: flaky });
-      if (method === "settle") await end(1);
-      expect(await log.seen("store-unavailable")).toMatchObject({ channel: "mail", level: "warn" });
-      const other = await accept();
-      outbox.wake();
-      await clock.advance(HOUR_MS - 1);
-      expect([mailer.mails.length, calls < 80]).toEqual([method === "settle" ? 1 : 0, true]);
-      await clock.advance(MINUTE_MS);
-      await mailer.received(2);
-      for (const mail of mailer.mails) mail.accept();
-      await log.seen("delivered", 2);
-      expect(mailer.mails.map((mail) => mail.reference)).toEqual([reference, other]);
+it("stopping returns claimed deliveries that were not started, and the next start sends them", async () => {
+  const { accept, delivery, mailer, start, store } = await openWorker();
+  const reference = await accept();
+  const claimed = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  const slow = withStore(store, {
+    queue: {
+      async claim(...args) {
+        const claims = await store.queue.claim(...args);
+        claimed.resolve();
+        await mayGoOn.promise;
+        return claims;
+      },
     },
-  );
-
-  it("does not stop the queue forever if another error prevents saving a result", async () => {
-    const { accept, clock, end, log, start, store } = await openWorker();
-    const reference = await accept();
-    const broken = withStore(store, {
-      queue: {
-        settle: (claim, ...rest) =>
-          claim.attempts === 1
-            ? Promise.reject(new Error("constraint of ada@example.org"))
-            : store.queue.settle(claim, ...rest),
-      },
-    });
-    start({ store: broken });
-    await end(1);
-    await log.seen("store-unavailable");
-    await clock.advance(6 * MINUTE_MS);
-    expect(await log.seen("result-lost")).toMatchObject({ level: "error", reference });
-    await end(2);
-    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
   });
+  const outbox = start({ store: slow });
+  await claimed.promise;
+  const stopping = outbox.stop();
+  outbox.wake();
+  mayGoOn.resolve();
+  await stopping;
+  expect(mailer.mails).toHaveLength(0);
+  expect(await delivery(reference)).toMatchObject({ state: "queued", attempts: 0 });
+  start();
+  await mailer.received(1);
 });
 
-describe("deliveries that wait for a later attempt", () => {
-  it("become due once the receiver accepts a delivery after a period of failures", async () => {
-    const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
-    const outbox = start();
-    const waiting = await accept();
-    outbox.wake();
-    for (let attempt = 1; attempt <= 4; attempt += 1) {
-      await end(attempt, TEMPORARY);
-      const { dueAt = clock.now() } = await log.seen("deferred", attempt);
-      if (attempt < 4) await clock.advanceTo(dueAt);
-    }
-    await accept();
-    outbox.wake();
-    await end(5);
-    await log.seen("delivered");
-    await clock.advance(MINUTE_MS);
-    await mailer.received(6);
-    expect(mailer.mails[5]?.reference).toBe(waiting);
-    expect(await delivery(waiting)).toMatchObject({ state: "queued", attempts: 4 });
-  });
-
-  it("become due after a start, and once an unreachable mail server answers again, even if nothing was sent", async () => {
-    const { accept, clock, delivery, log, store, ...office } = await openPostOffice();
+it.each(["claim", "settle"] as const)(
+  "a store that is away for an hour during %s is called less and less often, nothing is sent meanwhile, and nothing twice",
+  async (method) => {
+    const { accept, clock, end, log, mailer, start, store } = await openWorker();
     const reference = await accept();
-    const dueAt = new Date(clock.now().getTime() + 4 * HOUR_MS);
-    const failedForHours = async () => {
-      const [claim] = await store.queue.claim("mail", 1, MINUTE_MS, new Date(clock.now().getTime() + HOUR_MS));
-      expect(claim && (await store.queue.settle(claim, { kind: "deferred", dueAt, error: "451" }, clock.now()))).toBe(
-        true,
-      );
-    };
-    await failedForHours();
-    const port = await findFreePort();
-    office.start(office.smtpMailer({ port }));
+    const backAtMs = clock.now().getTime() + HOUR_MS;
+    let calls = 0;
+    const flaky = withStore(store, {
+      queue: {
+        async [method](...args: unknown[]) {
+          calls += 1;
+          if (clock.now().getTime() < backAtMs) throw new StoreUnavailable({ problem: "the disk is gone" });
+          return (store.queue[method] as (...args: unknown[]) => Promise<never>)(...args);
+        },
+      },
+    });
+    const outbox = start({ store: flaky });
+    if (method === "settle") await end(1);
+    expect(await log.seen("store-unavailable")).toMatchObject({ channel: "mail", level: "warn" });
+    const other = await accept();
+    outbox.wake();
+    await clock.advance(HOUR_MS - 1);
+    expect([mailer.mails.length, calls < 80]).toEqual([method === "settle" ? 1 : 0, true]);
     await clock.advance(MINUTE_MS);
-    expect((await log.seen("deferred")).error).toContain("ECONNREFUSED");
-    await failedForHours();
-    await office.mailServer({ port });
-    const state = async () => {
-      await clock.advance(5000);
-      return (await delivery(reference))?.state;
-    };
-    await expect.poll(state, { interval: 10 }).toBe("delivered");
-    expect(clock.now().getTime()).toBeLessThan(dueAt.getTime() - HOUR_MS);
+    await mailer.received(2);
+    for (const mail of mailer.mails) mail.accept();
+    await log.seen("delivered", 2);
+    expect(mailer.mails.map((mail) => mail.reference)).toEqual([reference, other]);
+  },
+);
+
+it("a store does not stop the queue forever if another error prevents saving a result", async () => {
+  const { accept, clock, end, log, start, store } = await openWorker();
+  const reference = await accept();
+  const broken = withStore(store, {
+    queue: {
+      settle: (claim, ...rest) =>
+        claim.attempts === 1
+          ? Promise.reject(new Error("constraint of ada@example.org"))
+          : store.queue.settle(claim, ...rest),
+    },
   });
+  start({ store: broken });
+  await end(1);
+  await log.seen("store-unavailable");
+  await clock.advance(6 * MINUTE_MS);
+  expect(await log.seen("result-lost")).toMatchObject({ level: "error", reference });
+  await end(2);
+  expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
+});
+
+it("deliveries that wait become due once the receiver accepts a delivery after a period of failures", async () => {
+  const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
+  const outbox = start();
+  const waiting = await accept();
+  outbox.wake();
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await end(attempt, TEMPORARY);
+    const { dueAt = clock.now() } = await log.seen("deferred", attempt);
+    if (attempt < 4) await clock.advanceTo(dueAt);
+  }
+  await accept();
+  outbox.wake();
+  await end(5);
+  await log.seen("delivered");
+  await clock.advance(MINUTE_MS);
+  await mailer.received(6);
+  expect(mailer.mails[5]?.reference).toBe(waiting);
+  expect(await delivery(waiting)).toMatchObject({ state: "queued", attempts: 4 });
+});
+
+it("deliveries that wait become due after a start, and once an unreachable mail server answers again, even if nothing was sent", async () => {
+  const { accept, clock, delivery, log, store, ...office } = await openPostOffice();
+  const reference = await accept();
+  const dueAt = new Date(clock.now().getTime() + 4 * HOUR_MS);
+  const failedForHours = async () => {
+    const [claim] = await store.queue.claim("mail", 1, MINUTE_MS, new Date(clock.now().getTime() + HOUR_MS));
+    expect(claim && (await store.queue.settle(claim, { kind: "deferred", dueAt, error: "451" }, clock.now()))).toBe(
+      true,
+    );
+  };
+  await failedForHours();
+  const port = await findFreePort();
+  office.start(office.smtpMailer({ port }));
+  await clock.advance(MINUTE_MS);
+  expect((await log.seen("deferred")).error).toContain("ECONNREFUSED");
+  await failedForHours();
+  await office.mailServer({ port });
+  const state = async () => {
+    await clock.advance(5000);
+    return (await delivery(reference))?.state;
+  };
+  await expect.poll(state, { interval: 10 }).toBe("delivered");
+  expect(clock.now().getTime()).toBeLessThan(dueAt.getTime() - HOUR_MS);
 });
 
 describe("a mail server", () => {

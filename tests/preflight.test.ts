@@ -309,62 +309,58 @@ describe("the site", () => {
   });
 });
 
-describe("ALERT_URL", () => {
-  test("gets a test alert, and the check shows the answer without the URL's secret", async () => {
-    const KEEP = { deliveredMs: null, failedMs: null, quarantinedMs: null };
-    const check = (alertUrl: string | null) => checkAlerts({ alertUrl, retention: RETENTION }, "Brighter");
-    expect(await checkAlerts({ alertUrl: null, retention: KEEP }, "Brighter")).toEqual([]);
-    expect(await check(null)).toMatchObject([
-      { state: "warn", name: "ALERT_URL", detail: expect.stringContaining("only the log and the inbox announce") },
-    ]);
-    const receiver = await startReceiver();
-    const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
-    expect(await check(url)).toMatchObject([
-      { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ accepted a test alert \(status 2\d\d/) },
-    ]);
-    expect(receiver.posts.map(({ body }) => body)).toEqual([
-      {
-        text: "Brighter: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.",
-        troubles: [],
-      },
-    ]);
-    receiver.close();
-    const [finding] = await check(url);
-    expect(finding).toMatchObject({
-      state: "fail",
-      detail: expect.stringMatching(/did not accept a test alert: ECONN/),
-    });
-    expect(JSON.stringify(finding)).not.toContain("hunter2");
+test("ALERT_URL gets a test alert, and the check shows the answer without the URL's secret", async () => {
+  const KEEP = { deliveredMs: null, failedMs: null, quarantinedMs: null };
+  const check = (alertUrl: string | null) => checkAlerts({ alertUrl, retention: RETENTION }, "Brighter");
+  expect(await checkAlerts({ alertUrl: null, retention: KEEP }, "Brighter")).toEqual([]);
+  expect(await check(null)).toMatchObject([
+    { state: "warn", name: "ALERT_URL", detail: expect.stringContaining("only the log and the inbox announce") },
+  ]);
+  const receiver = await startReceiver();
+  const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
+  expect(await check(url)).toMatchObject([
+    { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ accepted a test alert \(status 2\d\d/) },
+  ]);
+  expect(receiver.posts.map(({ body }) => body)).toEqual([
+    {
+      text: "Brighter: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.",
+      troubles: [],
+    },
+  ]);
+  receiver.close();
+  const [finding] = await check(url);
+  expect(finding).toMatchObject({
+    state: "fail",
+    detail: expect.stringMatching(/did not accept a test alert: ECONN/),
   });
+  expect(JSON.stringify(finding)).not.toContain("hunter2");
 });
 
-describe("npm run preflight", () => {
-  test("shows every check and no secret, and exits with 1 if a check fails", async () => {
-    const dataDir = join(await makeScratchFolder(), "data");
-    await mkdir(dataDir);
-    const mailServer = await startMailServer();
-    onTestFinished(() => mailServer.close());
-    const SMTP_URL = `smtp://website:hunter2@127.0.0.1:${mailServer.port}`;
-    const env = { SITE_URL: await serveSite(), DATA_DIR: dataDir, SMTP_URL };
-    const { code, out, err } = await runCli(env, "preflight");
-    expect(err).toBe("");
-    const seen = out.split("\n").map((line) => /^(ok|warn|FAIL) +((?:\S+ )*\S+) {2}/.exec(line)?.slice(1, 3).join(" "));
-    const failed = ["SITE_URL", "TRUST_PROXY", "build", "placeholders", "contact email", "mail server", "MAIL_TO"];
-    const good = ["ok database", "ok home page", "ok server"];
-    expect(seen).toEqual(expect.arrayContaining([...failed.map((name) => `FAIL ${name}`), ...good]));
-    expect(out).toMatch(/ disk +\d+ MB free in /);
-    expect(out).toMatch(/ footprint +DESNZ /);
-    expect(out).toMatch(/\nNot ready: \d+ failed, \d warnings?\.\n$/);
-    expect(out).not.toContain("hunter2");
-    expect(code).toBe(1);
-  });
+test("npm run preflight shows every check and no secret, and exits with 1 if a check fails", async () => {
+  const dataDir = join(await makeScratchFolder(), "data");
+  await mkdir(dataDir);
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  const SMTP_URL = `smtp://website:hunter2@127.0.0.1:${mailServer.port}`;
+  const env = { SITE_URL: await serveSite(), DATA_DIR: dataDir, SMTP_URL };
+  const { code, out, err } = await runCli(env, "preflight");
+  expect(err).toBe("");
+  const seen = out.split("\n").map((line) => /^(ok|warn|FAIL) +((?:\S+ )*\S+) {2}/.exec(line)?.slice(1, 3).join(" "));
+  const failed = ["SITE_URL", "TRUST_PROXY", "build", "placeholders", "contact email", "mail server", "MAIL_TO"];
+  const good = ["ok database", "ok home page", "ok server"];
+  expect(seen).toEqual(expect.arrayContaining([...failed.map((name) => `FAIL ${name}`), ...good]));
+  expect(out).toMatch(/ disk +\d+ MB free in /);
+  expect(out).toMatch(/ footprint +DESNZ /);
+  expect(out).toMatch(/\nNot ready: \d+ failed, \d warnings?\.\n$/);
+  expect(out).not.toContain("hunter2");
+  expect(code).toBe(1);
+});
 
-  test("shows every wrong setting, and nothing else", async () => {
-    const { code, out } = await runCli({ PORT: "x", SMTP_URL: "mail.company.com" }, "preflight");
-    expect(out).toMatch(
-      /^FAIL {2}settings {2}PORT is not a port number -> e\.g\. PORT=3000\nFAIL {2}settings {2}SMTP_URL/,
-    );
-    expect(out).toMatch(/\n\nNot ready: 2 failed, 0 warnings\.\n$/);
-    expect(code).toBe(1);
-  });
+test("npm run preflight shows every wrong setting, and nothing else", async () => {
+  const { code, out } = await runCli({ PORT: "x", SMTP_URL: "mail.company.com" }, "preflight");
+  expect(out).toMatch(
+    /^FAIL {2}settings {2}PORT is not a port number -> e\.g\. PORT=3000\nFAIL {2}settings {2}SMTP_URL/,
+  );
+  expect(out).toMatch(/\n\nNot ready: 2 failed, 0 warnings\.\n$/);
+  expect(code).toBe(1);
 });

@@ -34,47 +34,45 @@ const post = (payload: object | string, headers: Record<string, string> = {}): I
   headers,
 });
 
-describe("every answer has every header:", () => {
-  test.each<[what: string, options: InjectOptions, status: number]>([
-    ["a page", { url: "/contact" }, 200],
-    ["a page that the client holds", { url: "/contact", headers: { "if-none-match": "*" } }, 304],
-    ["a page after a post", { url: "/contact?sent" }, 200],
-    ["only the head of a page", { method: "HEAD", url: "/" }, 200],
-    ["a page fetched ahead for nothing", { url: "/", headers: { "sec-purpose": "prefetch", "save-data": "on" } }, 503],
-    ["Coming Soon", { url: "/no-such-page" }, 200],
-    ["a path that cannot be decoded", { url: "/%zz" }, 200],
-    ["a method on such a path", { method: "PUT", url: "/%zz" }, 405],
-    ["a script", { url: script }, 200],
-    ["a picture", { url: "/favicon.png" }, 200],
-    ["a film", { url: film }, 200],
-    ["a part of it", { url: film, headers: { range: "bytes=0-1" } }, 206],
-    ["no part of it", { url: film, headers: { range: "bytes=999999999-" } }, 416],
-    ["a missing file", { url: "/assets/none.js" }, 404],
-    ["a refused method", { method: "DELETE", url: "/" }, 405],
-    ["the server's failure", { url: "/made-to-fail" }, 500],
-    ["the health", { url: "/healthz" }, 200],
-    ["the readiness", { url: "/readyz" }, 200],
-    ["a message taken", post(BODY), 200],
-    ["a message refused", post({}), 422],
-    ["a body that is not JSON", post("{", { "content-type": "application/json" }), 400],
-    ["a body too long", post({ ...BODY, message: "x".repeat(70_000) }), 413],
-    ["a body of another kind", post("x", { "content-type": "text/plain" }), 415],
-    ["a redirect", post(String(new URLSearchParams(BODY)), { "content-type": FORM }), 303],
-    ["a refused form", post("name=", { "content-type": FORM }), 422],
-    ["another site's post", post(BODY, { origin: "https://evil.example" }), 403],
-    ["a preflight", { method: "OPTIONS", url: "/send-email" }, 204],
-  ])("%s", async (_what, options, status) => {
-    const query = sentQuery("BC-7K3Q-9M", subject.store.secret);
-    const answer = await subject.app.inject({ ...options, url: String(options.url).replace("?sent", `?${query}`) });
-    expect(answer.statusCode).toBe(status);
-    const { "content-security-policy": nothing, ...rest } = securityHeaders("http://localhost:3000");
-    expect(answer.headers).toMatchObject(rest);
-    const isPage = answer.headers["content-type"]?.toString().startsWith("text/html") || status === 304;
-    if (!isPage) expect(answer.headers["content-security-policy"]).toBe(nothing);
-    else expect(answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'self'/);
-    expect(answer.headers["content-security-policy"]).not.toContain("unsafe");
-    expect(answer.headers).not.toHaveProperty("strict-transport-security");
-  });
+test.each<[what: string, options: InjectOptions, status: number]>([
+  ["a page", { url: "/contact" }, 200],
+  ["a page that the client holds", { url: "/contact", headers: { "if-none-match": "*" } }, 304],
+  ["a page after a post", { url: "/contact?sent" }, 200],
+  ["only the head of a page", { method: "HEAD", url: "/" }, 200],
+  ["a page fetched ahead for nothing", { url: "/", headers: { "sec-purpose": "prefetch", "save-data": "on" } }, 503],
+  ["Coming Soon", { url: "/no-such-page" }, 200],
+  ["a path that cannot be decoded", { url: "/%zz" }, 200],
+  ["a method on such a path", { method: "PUT", url: "/%zz" }, 405],
+  ["a script", { url: script }, 200],
+  ["a picture", { url: "/favicon.png" }, 200],
+  ["a film", { url: film }, 200],
+  ["a part of it", { url: film, headers: { range: "bytes=0-1" } }, 206],
+  ["no part of it", { url: film, headers: { range: "bytes=999999999-" } }, 416],
+  ["a missing file", { url: "/assets/none.js" }, 404],
+  ["a refused method", { method: "DELETE", url: "/" }, 405],
+  ["the server's failure", { url: "/made-to-fail" }, 500],
+  ["the health", { url: "/healthz" }, 200],
+  ["the readiness", { url: "/readyz" }, 200],
+  ["a message taken", post(BODY), 200],
+  ["a message refused", post({}), 422],
+  ["a body that is not JSON", post("{", { "content-type": "application/json" }), 400],
+  ["a body too long", post({ ...BODY, message: "x".repeat(70_000) }), 413],
+  ["a body of another kind", post("x", { "content-type": "text/plain" }), 415],
+  ["a redirect", post(String(new URLSearchParams(BODY)), { "content-type": FORM }), 303],
+  ["a refused form", post("name=", { "content-type": FORM }), 422],
+  ["another site's post", post(BODY, { origin: "https://evil.example" }), 403],
+  ["a preflight", { method: "OPTIONS", url: "/send-email" }, 204],
+])("every answer has every header: %s", async (_what, options, status) => {
+  const query = sentQuery("BC-7K3Q-9M", subject.store.secret);
+  const answer = await subject.app.inject({ ...options, url: String(options.url).replace("?sent", `?${query}`) });
+  expect(answer.statusCode).toBe(status);
+  const { "content-security-policy": nothing, ...rest } = securityHeaders("http://localhost:3000");
+  expect(answer.headers).toMatchObject(rest);
+  const isPage = answer.headers["content-type"]?.toString().startsWith("text/html") || status === 304;
+  if (!isPage) expect(answer.headers["content-security-policy"]).toBe(nothing);
+  else expect(answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'self'/);
+  expect(answer.headers["content-security-policy"]).not.toContain("unsafe");
+  expect(answer.headers).not.toHaveProperty("strict-transport-security");
 });
 
 test("the headers are these", () => {
