@@ -8,6 +8,7 @@ import { LIMITS } from "../../server/http/limits.ts";
 import { type AppUnderTest, openApp } from "../support/app.ts";
 import { MEASURABLE, measureMemory } from "../support/live-memory.ts";
 import { postMessage } from "../support/load.ts";
+import type { ChangedStore } from "../support/post-office.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "../support/raw-http.ts";
 import { untilEnd } from "../support/until-end.ts";
 
@@ -16,7 +17,7 @@ const SHORT_REQUEST = { ...SHORT_HEADERS, requestTimeoutMs: 600 };
 const SLOW_HEADERS = "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
 const SLOW_BODY = request("POST /send-email", ["Content-Type: application/json", "Content-Length: 60000"]);
 
-async function openLimited(limits: Partial<typeof LIMITS>, store = {}) {
+async function openLimited(limits: Partial<typeof LIMITS>, store: ChangedStore = {}) {
   const app = await untilEnd(openApp({}, store, { limits: { ...LIMITS, ...limits } }));
   return { app, port: await listen(app) };
 }
@@ -90,7 +91,7 @@ test.each([
   ["expectations", pipelined("GET /", "Expect: the-unexpected")],
   ["messages that the store is slow to take", PIPELINED_MESSAGE],
 ])("a client that pipelines a hundred %s is disconnected at once", async (_kind, text) => {
-  const slowStore = { accept: () => new Promise<never>(() => {}) };
+  const slowStore = { intake: { accept: () => new Promise<never>(() => {}) } };
   const { port } = await openLimited({ keepAliveTimeoutMs: 60_000 }, slowStore);
   const received = await exchange(port, text.repeat(100));
   expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
