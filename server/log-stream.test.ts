@@ -1,7 +1,7 @@
 import { fstatSync, openSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makePipe } from "../tests/support/pipe.ts";
-import { openJournalLog, openLogStream } from "./log-stream.ts";
+import { isJournal, journalLine, openLogStream } from "./log-stream.ts";
 
 test("writing to a pipe without a reader does not wait, and dropped lines are counted", async () => {
   const pipe = await makePipe();
@@ -26,8 +26,8 @@ test("lines for the journal start with their priority", async () => {
   const pipe = await makePipe();
   const fd = openSync(pipe.path, "w");
   const { dev, ino } = fstatSync(fd);
-  expect(openJournalLog(fd, undefined)).toBeNull();
-  const log = openJournalLog(fd, `${dev}:${ino}`);
-  for (const level of [30, 40, 50]) log?.write(`{"level":${level}}\n`);
+  expect([undefined, `${dev}:${ino}`].map((name) => isJournal(fd, name))).toEqual([false, true]);
+  const log = openLogStream(fd, journalLine);
+  for (const level of [30, 40, 50]) log.write(`{"level":${level}}\n`);
   await expect.poll(() => pipe.read()).toBe('<6>{"level":30}\n<4>{"level":40}\n<3>{"level":50}\n');
 });

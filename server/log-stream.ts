@@ -14,7 +14,7 @@ const [WARN_LEVEL, ERROR_LEVEL] = [40, 50];
 export type LogStream = ReturnType<typeof openLogStream>;
 
 /** Writes lines to a file descriptor of this process, such as standard output: a file, a pipe or a terminal. */
-export function openLogStream(fd: number) {
+export function openLogStream(fd: number, format = (line: string) => line) {
   const status = fstatSync(fd);
   const isPipe = status.isFIFO() || status.isSocket();
   let dropped = 0;
@@ -66,7 +66,7 @@ export function openLogStream(fd: number) {
 
   return {
     /** Never waits and never throws. Lines that cannot be written are dropped; their count is written later. */
-    write: (line: string) => send(line, 1),
+    write: (line: string) => send(format(line), 1),
     /**
      * Waits at most this long for unwritten lines. "stuck" means that a thread still waits for the disk or the
      * terminal, so `process.exit` would wait too.
@@ -83,29 +83,21 @@ export function openLogStream(fd: number) {
   };
 }
 
-/**
- * For systemd's journal: each line starts with its syslog priority, which the journal removes, so that
- * `journalctl -p warning` finds it. `journalStream` is the variable that systemd sets; `null` if this is not the journal.
- */
-export function openJournalLog(fd: number, journalStream: string | undefined): LogStream | null {
+/** `journalStream` is the variable that systemd sets. */
+export function isJournal(fd: number, journalStream: string | undefined): boolean {
   const { dev, ino } = fstatSync(fd);
-  if (journalStream !== `${dev}:${ino}`) return null;
-  const log = openLogStream(fd);
-  return { ...log, write: (line) => log.write(`<${priorityOf(line)}>${line}`) };
+  return journalStream === `${dev}:${ino}`;
 }
 
-export function priorityOf(line: string): number {
+/** With its syslog priority, which the journal removes, so that `journalctl -p warning` finds it. */
+export function journalLine(line: string): string {
   const level = Number(/^\{"level":(\d+)/.exec(line)?.[1] ?? 0);
-  return level >= ERROR_LEVEL ? 3 : level >= WARN_LEVEL ? 4 : 6;
+  return `<${level >= ERROR_LEVEL ? 3 : level >= WARN_LEVEL ? 4 : 6}>${line}`;
 }
 
-/** For a terminal: the time and text of each event, without Fastify's own events. */
-export function openTerminalLog(fd: number): LogStream {
-  const log = openLogStream(fd);
-  return { ...log, write: (line) => log.write(line.startsWith("{") ? readable(line) : line) };
-}
-
-function readable(line: string): string {
+/** The time and text of an event, without Fastify's own events. */
+export function terminalLine(line: string): string {
+  if (!line.startsWith("{")) return line;
   const { time, level, msg, event, pid, hostname, reqId, ...details } = JSON.parse(line) as Record<string, unknown>;
   if (event === undefined && Number(level) < ERROR_LEVEL) return "";
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);

@@ -8,7 +8,7 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
-import { type LogStream, openJournalLog, openLogStream, openTerminalLog } from "./log-stream.ts";
+import { isJournal, journalLine, type LogStream, openLogStream, terminalLine } from "./log-stream.ts";
 import { DIST_DIR } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 import { startHookEvents } from "./outbox/hook-events.ts";
@@ -63,8 +63,8 @@ async function run(config: Config): Promise<void> {
   // If standard error is the same pipe, Node's first use of it makes the pipe blocking. So this runs before we open it.
   void process.stderr;
   const isTerminal = isatty(STDOUT);
-  const journal = openJournalLog(STDOUT, process.env.JOURNAL_STREAM);
-  const logStream = isTerminal ? openTerminalLog(STDOUT) : (journal ?? openLogStream(STDOUT));
+  const journalFormat = isJournal(STDOUT, process.env.JOURNAL_STREAM) ? journalLine : undefined;
+  const logStream = openLogStream(STDOUT, isTerminal ? terminalLine : journalFormat);
   const app = createApp({
     config,
     build,
