@@ -5,7 +5,7 @@ import { mkdtemp, rmdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClaimsState, ListedSentence } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
-import type { OperatorCommand } from "../../contract/commands.ts";
+import type { Advice, OperatorCommand } from "../../contract/commands.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
@@ -34,20 +34,14 @@ export interface Finding {
   command?: OperatorCommand | undefined;
 }
 
-export function ok(name: string, detail: string): Finding {
-  return { name, state: "ok", detail, remedy: "" };
+function finding(state: Finding["state"]) {
+  return (name: string, detail: string, remedy = "", command?: OperatorCommand): Finding => {
+    return { name, state, detail, remedy, ...(command && { command }) };
+  };
 }
+export const [ok, warn, fail] = [finding("ok"), finding("warn"), finding("fail")];
 
-export function warn(name: string, detail: string, remedy: string, command?: OperatorCommand): Finding {
-  return { name, state: "warn", detail, remedy, ...(command && { command }) };
-}
-
-export function fail(name: string, detail: string, remedy: string, command?: OperatorCommand): Finding {
-  return { ...warn(name, detail, remedy, command), state: "fail" };
-}
-
-/** The problems of an error that the operator can fix. */
-function failuresOf(name: string, { advice }: OperatorError): Finding[] {
+function failures(name: string, advice: readonly Advice[]): Finding[] {
   return advice.map(({ problem, remedy = "", command }) => fail(name, problem, remedy, command));
 }
 
@@ -71,7 +65,7 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // Invalid settings make all other checks pointless.
-    return failuresOf("settings", error);
+    return failures("settings", error.advice);
   }
 
   const { findings: buildFindings, build } = checkBuild(distDir, config.build);
@@ -128,12 +122,11 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
     build = loadBuild(distDir);
   } catch (error) {
     if (!(error instanceof BuildMissing)) throw error;
-    return { findings: failuresOf("build", error), build: null };
+    return { findings: failures("build", error.advice), build: null };
   }
   const { settings, unset, comingSoon, site } = build.manifest;
 
-  const outdated = outdatedSettings(settings, wanted);
-  const findings = outdated.length > 0 ? failuresOf("build", new OperatorError(outdated)) : [];
+  const findings = failures("build", outdatedSettings(settings, wanted));
   if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the current settings`));
   for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run", "build"));
   if (unset.length === 0) findings.push(ok("placeholders", "all are set"));
@@ -218,14 +211,14 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
     const { unknownReferences, ...state } = await inspectDatabase(config, asked);
     const isLeft = left && (state.version === null || unknownReferences.includes(left.newest));
     const files = judgeFiles(unknownReferences.filter((reference) => reference !== left?.newest));
-    if (isLeft) files.push(...failuresOf("database", new OperatorError(left.advice)));
+    if (isLeft) files.push(...failures("database", [left.advice]));
     if (state.damage !== null) {
       files.push(fail("database", `its file is damaged (${state.damage})`, RESCUE.remedy, RESCUE.command));
     }
     if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
     return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {
-    if (error instanceof OperatorError) return failuresOf("database", error);
+    if (error instanceof OperatorError) return failures("database", error.advice);
     throw error;
   }
 }
@@ -449,10 +442,9 @@ async function get(url: string): Promise<{ status: number; text: string } | { pr
     const response = await fetch(url, { signal: AbortSignal.timeout(SITE_TIMEOUT_MS) });
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    if (!(error instanceof Error)) return { problem: "no answer" };
-    if (error.name === "TimeoutError") return { problem: `no answer within ${SITE_TIMEOUT_MS / 1000} s` };
-    const code = errorCode(error.cause);
-    return { problem: code ? `no connection (${code})` : "no connection" };
+    const { name, cause } = error as Error;
+    if (name === "TimeoutError") return { problem: `no answer within ${SITE_TIMEOUT_MS / 1000} s` };
+    return { problem: `no connection (${errorCode(cause) ?? name})` };
   }
 }
 

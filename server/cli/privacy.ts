@@ -91,17 +91,13 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
   });
 }
 
-const PROBLEMS: Readonly<Record<string, (email: string) => Advice>> = {
-  gone: (email) => ({ problem: `There are no messages from ${email}` }),
-  changed: () => ({
-    problem: "The messages changed in the meantime, and nothing was done",
-    remedy: "run the command again",
-  }),
-  "no-estimate": (email) => ({ problem: `No message from ${email} has a footprint estimate; nothing was changed` }),
-};
-
 function requireDone(email: string, result: { outcome: string; messages?: number; files?: number }) {
   const { outcome, messages = 0, files = 0 } = result;
-  if (outcome !== "done") throw new OperatorError(PROBLEMS[outcome]?.(email) ?? { problem: outcome });
-  return { messages, files };
+  if (outcome === "done") return { messages, files };
+  const problems: Readonly<Record<string, Advice>> = {
+    gone: { problem: `There are no messages from ${email}` },
+    changed: { problem: "The messages changed in the meantime, and nothing was done", remedy: "run the command again" },
+    "no-estimate": { problem: `No message from ${email} has a footprint estimate; nothing was changed` },
+  };
+  throw new OperatorError(problems[outcome] ?? { problem: outcome });
 }

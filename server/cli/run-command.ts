@@ -5,6 +5,7 @@ import { z } from "zod";
 import { adviceLine, programName } from "../../contract/commands.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import { type Config, parseConfig } from "../config.ts";
+import { errorCode } from "../log.ts";
 import { readSite } from "../manifest.ts";
 import { visibleJson } from "../operator/export.ts";
 import { createCaller, type Desk } from "../operator/router.ts";
@@ -129,14 +130,9 @@ function requireMessages(dataDir: string): void {
   try {
     statSync(sqliteFile(dataDir));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OperatorError(
-      code === "EACCES"
-        ? {
-            problem: `This user may not read ${dataDir}`,
-            remedy: "run the command as the server's user, e.g. with sudo",
-          }
-        : { problem: `There are no messages in ${dataDir}`, remedy: "set DATA_DIR to the server's data folder" },
-    );
+    const isForbidden = errorCode(error) === "EACCES";
+    const problem = isForbidden ? `This user may not read ${dataDir}` : `There are no messages in ${dataDir}`;
+    const asUser = "run the command as the server's user, e.g. with sudo";
+    throw new OperatorError({ problem, remedy: isForbidden ? asUser : "set DATA_DIR to the server's data folder" });
   }
 }
