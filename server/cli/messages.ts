@@ -1,5 +1,6 @@
 import { access, readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import { z } from "zod";
 import type { Advice } from "../../contract/commands.ts";
 import { parseDurationMs } from "../../contract/duration.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
@@ -38,15 +39,15 @@ interface Options {
 
 const WHEN = "a date (2025-01-31), a time or an age (7d, 12h)";
 
+const [SECONDS, MINUTES] = [{ offset: true }, { offset: true, precision: -1 }];
+const TIME = z.union([z.iso.date(), z.iso.datetime(SECONDS), z.iso.datetime(MINUTES)]);
+
 /** A date means midnight UTC. */
 export function parseWhen(text: string): Date {
   const ageMs = parseDurationMs(text);
   if (ageMs !== undefined) return new Date(Date.now() - ageMs);
-  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  // `new Date` reads 31 February as a day in March.
-  const isReal = !Number.isNaN(time.getTime()) && (text.length > 10 || time.toISOString().startsWith(text));
-  if (!isReal) throw new InvalidArgumentError("It is neither a date nor an age; e.g. 2025-01-31 or 7d.");
-  return time;
+  if (TIME.safeParse(text).success) return new Date(text);
+  throw new InvalidArgumentError("It is neither a date nor an age; e.g. 2025-01-31 or 7d.");
 }
 
 const FILTER_OPTIONS = [

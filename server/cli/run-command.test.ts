@@ -60,6 +60,7 @@ Options:
 test.each([
   ["2025-01-31", "2025-01-31T00:00:00.000Z"],
   ["2025-01-31T10:00:00+02:00", "2025-01-31T08:00:00.000Z"],
+  ["2025-01-31T10:00Z", "2025-01-31T10:00:00.000Z"],
 ])("reads %s as a time", (text, moment) => {
   expect(parseWhen(text).toISOString()).toBe(moment);
 });
@@ -73,6 +74,9 @@ test.each([
   expect(Date.now() - parseWhen(text).getTime()).toBe(ageMs);
 });
 
-test.each(["yesterday", "2025-02-31", "2025-13-01", "7", "7w", "", "-7d"])("refuses %j as a time", (text) => {
-  expect(() => parseWhen(text)).toThrow("neither a date nor an age");
-});
+test.each(["yesterday", "2025-02-31", "2025-02-31T10:00:00Z", "2025-13-01", "7", "7w", "", "-7d"])(
+  "refuses %j as a time",
+  (text) => {
+    expect(() => parseWhen(text)).toThrow("neither a date nor an age");
+  },
+);
