@@ -10,7 +10,6 @@ import { parseBuildSettings } from "../contract/build-settings.ts";
 import { remedyText } from "../contract/commands.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import {
-  checkAcknowledgement,
   checkAlerts,
   checkBuild,
   checkDatabase,
@@ -260,22 +259,6 @@ describe("the sender's domain", () => {
       { state: "warn", detail: "could not look up _dmarc.company.com: no answer from DNS" },
     ]);
   });
-});
-
-test("acknowledgements have no envelope sender, so they need DKIM; and they need a mail server", () => {
-  const on = { acknowledge: true, smtpUrl: "smtp://mail.company.com" };
-  expect(checkAcknowledgement(on, "company.com")).toEqual([
-    {
-      name: "ACKNOWLEDGE",
-      state: "warn",
-      detail: expect.stringMatching(/no envelope sender, so SPF .*DKIM.* company\.com: unsigned mail may be refused/),
-      remedy: expect.stringMatching(/DKIM.*dkim=pass/),
-    },
-  ]);
-  const files = checkAcknowledgement({ ...on, smtpUrl: null }, "company.com");
-  expect(files).toMatchObject([{ state: "warn", remedy: "set SMTP_URL" }]);
-  expect(checkAcknowledgement({ ...on, acknowledge: false }, "company.com")).toEqual([]);
-  expect(checkAcknowledgement(on, "example.com")).toEqual([]);
 });
 
 describe("the site", () => {

@@ -45,6 +45,8 @@ function failures(name: string, advice: readonly Advice[]): Finding[] {
   return advice.map(({ problem, remedy = "", command }) => fail(name, problem, remedy, command));
 }
 
+const ANSWER_TIMEOUT_MS = 10_000;
+
 type Dns = Pick<Resolver, "resolveTxt">;
 
 interface Checked {
@@ -87,7 +89,6 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
     checkAlerts(config, brand),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
     build ? checkSenderDomain(domainOf(mailFrom), resolver) : [],
-    build ? checkAcknowledgement(config, domainOf(mailFrom)) : [],
     checkSite(config.build, homePage),
   ]);
   return groups.flat();
@@ -291,8 +292,6 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
   return [fail("HOOK_URL", `${host} did not accept a signed ping: ${failure.message}${text}`, remedy)];
 }
 
-const ALERT_TIMEOUT_MS = 10_000;
-
 /** Whether alerts arrive: posts a test alert. Without them, the operator may not hear of an erasure. */
 export async function checkAlerts(
   { alertUrl, retention }: Pick<Config, "alertUrl" | "retention">,
@@ -310,7 +309,7 @@ export async function checkAlerts(
   };
   try {
     const text = `${brand}: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.`;
-    const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ALERT_TIMEOUT_MS));
+    const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ANSWER_TIMEOUT_MS));
     const answer = (await response.text()).trim().slice(0, 200);
     const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
     if (!response.ok) return refused(came);
@@ -327,25 +326,6 @@ export function checkMailboxes({ mailTo, mailFrom }: { mailTo: string; mailFrom:
       ? fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`)
       : ok(name, address),
   );
-}
-
-/** What acknowledgements require of the sender's domain. Whether mails are signed cannot be checked here. */
-export function checkAcknowledgement(
-  { acknowledge, smtpUrl }: Pick<Config, "acknowledge" | "smtpUrl">,
-  domain: string,
-): Finding[] {
-  if (!acknowledge || isReservedDomain(domain)) return [];
-  const name = "ACKNOWLEDGE";
-  if (smtpUrl === null) {
-    return [warn(name, "on, but without a mail server the acknowledgements are only written to files", "set SMTP_URL")];
-  }
-  return [
-    warn(
-      name,
-      `acknowledgements have no envelope sender, so SPF does not cover ${domain}, and only a DKIM signature proves that they are from ${domain}: unsigned mail may be refused or filtered as spam`,
-      `ask the mail provider to sign with DKIM for ${domain}, send a message from an address at another provider, and look for dkim=pass in the headers of the acknowledgement`,
-    ),
-  ];
 }
 
 /** Whether other mail servers can verify the site's mails: checks the domain's SPF and DMARC records. */
@@ -401,8 +381,6 @@ async function lookUp(host: string, resolver: Dns): Promise<string[] | "no domai
   }
 }
 
-const SITE_TIMEOUT_MS = 10_000;
-
 /** Whether the site's address shows our home page, and whether the server there accepts messages. */
 export async function checkSite(
   { siteUrl, apiBase }: Pick<BuildSettings, "siteUrl" | "apiBase">,
@@ -439,11 +417,11 @@ function unreachable(name: string, url: string, problem: string): Finding {
 
 async function get(url: string): Promise<{ status: number; text: string } | { problem: string }> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(SITE_TIMEOUT_MS) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
     return { status: response.status, text: await response.text() };
   } catch (error) {
     const { name, cause } = error as Error;
-    if (name === "TimeoutError") return { problem: `no answer within ${SITE_TIMEOUT_MS / 1000} s` };
+    if (name === "TimeoutError") return { problem: `no answer within ${ANSWER_TIMEOUT_MS / 1000} s` };
     return { problem: `no connection (${errorCode(cause) ?? name})` };
   }
 }
