@@ -23,8 +23,6 @@ import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 type SpamFilterFacts = Awaited<ReturnType<typeof readOverview>>["spamFilter"];
 
 const LIST_WIDTH = 120;
-/** More than a column can show; the table cuts the rest. */
-const LONGEST_EXCERPT = 400;
 
 /** The options of all commands; absent if not given. */
 interface Options {
@@ -355,9 +353,9 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
     const states = columns.map((channel) => deliveries[channel]?.state ?? "");
     const age = ageOf(message.acceptedAt, now);
     const row = [stateOf(message), ...states, age, message.reference, sender(message, fromWidth)];
-    const text = excerpt(message.message);
+    const text = oneLine(message.message);
     const tries = String(deliveries.mail.attempts);
-    return hasErrors ? [...row, cut(text, 18), tries, excerpt(errorsOf(message))] : [...row, text];
+    return hasErrors ? [...row, cut(text, 18), tries, oneLine(errorsOf(message))] : [...row, text];
   });
   // Errors are never cut, because the reason is often at the end.
   return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);
@@ -380,9 +378,8 @@ function sender({ name, email }: StoredMessage, width: number): string {
   return `${cut(shownName, width - 1 - widthOf(address))} ${address}`;
 }
 
-/** The beginning, on one line. */
-function excerpt(text: string): string {
-  return visible(text.slice(0, LONGEST_EXCERPT).replaceAll(/\s+/g, " "));
+function oneLine(text: string): string {
+  return visible(text.replaceAll(/\s+/g, " "));
 }
 
 function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {

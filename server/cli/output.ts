@@ -27,17 +27,12 @@ export function table(rows: readonly (readonly string[])[], maxWidth = Number.PO
   return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
 
-/** One bar per count; the longest bar has `width` columns. */
-export function bars(counts: readonly (readonly [label: string, count: number])[], width = 40): string {
+/** One bar per count; the longest has 40 columns. */
+export function bars(counts: readonly (readonly [label: string, count: number])[]): string {
   const highest = Math.max(1, ...counts.map(([, count]) => count));
+  const barOf = (count: number) => "█".repeat(Math.max(Math.sign(count), Math.round((count / highest) * 40)));
   const digits = String(highest).length;
-  return table(
-    counts.map(([label, count]) => [
-      label,
-      String(count).padStart(digits),
-      "█".repeat(count === 0 ? 0 : Math.max(1, Math.round((count / highest) * width))),
-    ]),
-  );
+  return table(counts.map(([label, count]) => [label, String(count).padStart(digits), barOf(count)]));
 }
 
 /** The beginning of the text that fits into `width` columns, with an ellipsis if it was cut. */

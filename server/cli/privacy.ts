@@ -7,10 +7,7 @@ import { exportPerson } from "../operator/person.ts";
 import { OperatorError } from "../operator-error.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, YES_OPTION } from "./context.ts";
 
-interface Options {
-  json?: true;
-  yes?: true;
-}
+type Options = Partial<Record<"json" | "yes" | "lift", true>>;
 
 /** The router checks the texts. */
 type Corrections = Partial<ContactMessage> & { footprint?: "none"; json?: true };
@@ -58,7 +55,7 @@ computed again, even if the country changes. Emails that were already sent, or w
   add("restrict <EMAIL>", "keep all messages from an email address, but neither send nor delete them", [
     ["--lift", "lift the restriction"],
     JSON_OPTION,
-  ]).action(async (email: string, options: Options & { lift?: true }) => {
+  ]).action(async (email: string, options: Options) => {
     const result = await (await call()).restrict({ email, isRestricted: !options.lift });
     const { messages } = requireDone(email, result);
     const text = `${plural(messages, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`;
