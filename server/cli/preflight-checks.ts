@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Resolver } from "node:dns/promises";
+import { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { mkdtemp, rmdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ import { listEmls } from "../mail/eml.ts";
 import { MailError } from "../mail/mailer.ts";
 import { withoutPersonalData } from "../mail/server-words.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
-import { BuildMissing } from "../manifest.ts";
+import { BuildMissing, DIST_DIR } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
 import { findLeftMessages } from "../store/archive.ts";
@@ -46,21 +46,15 @@ function failures(name: string, advice: readonly Advice[]): Finding[] {
 }
 
 const ANSWER_TIMEOUT_MS = 10_000;
+const DNS_LIMITS = { timeout: 2000, tries: 1 };
 
 type Dns = Pick<Resolver, "resolveTxt">;
-
-interface Checked {
-  readConfig(): Config;
-  distDir: string;
-  now: Date;
-  resolver: Dns;
-}
 
 /**
  * Runs every check in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing,
  * and shows no secret.
  */
-export async function runChecks({ readConfig, distDir, resolver, now }: Checked): Promise<Finding[]> {
+export async function runChecks(readConfig: () => Config): Promise<Finding[]> {
   let config: Config;
   try {
     config = readConfig();
@@ -70,12 +64,13 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
     return failures("settings", error.advice);
   }
 
-  const { findings: buildFindings, build } = checkBuild(distDir, config.build);
+  const { findings: buildFindings, build } = checkBuild(DIST_DIR, config.build);
   const { contactEmail = "", brand = "Website" } = build?.manifest.site ?? {};
   const mailTo = config.mailTo ?? contactEmail;
   const mailFrom = config.mailFrom ?? contactEmail;
   const homePage = build?.files.get("/")?.variants.identity.body.toString() ?? null;
 
+  const now = new Date();
   const groups = await Promise.all([
     checkAddress(config.build.siteUrl),
     checkProxy(config),
@@ -88,7 +83,7 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
     checkHook(config.hook, now),
     checkAlerts(config, brand),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
-    build ? checkSenderDomain(domainOf(mailFrom), resolver) : [],
+    build ? checkSenderDomain(domainOf(mailFrom), new Resolver(DNS_LIMITS)) : [],
     checkSite(config.build, homePage),
   ]);
   return groups.flat();

@@ -1,15 +1,11 @@
-import { Resolver } from "node:dns/promises";
 import type { Command } from "commander";
 import { remedyText } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { DIST_DIR } from "../manifest.ts";
 import { visibleJson } from "../operator/export.ts";
 import { addCommand, type Context, JSON_OPTION } from "./context.ts";
 import { table } from "./output.ts";
 import type { Finding } from "./preflight-checks.ts";
-
-const DNS_LIMITS = { timeout: 2000, tries: 1 };
 
 export function addPreflight(root: Command, { readConfig, out, setExitCode, program }: Context): void {
   const notes = `Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public site.
@@ -19,9 +15,7 @@ Exits with 1 if a check fails; warnings do not count.`;
     async ({ json }: { json?: true }) => {
       // Loaded on demand, because no other command needs the mail and page code.
       const { runChecks } = await import("./preflight-checks.ts");
-      const resolver = new Resolver(DNS_LIMITS);
-      const checked = await runChecks({ readConfig, distDir: DIST_DIR, resolver, now: new Date() });
-      const findings = checked.map(({ command, ...finding }) => ({
+      const findings = (await runChecks(readConfig)).map(({ command, ...finding }) => ({
         ...finding,
         remedy: remedyText({ remedy: finding.remedy, command }, program),
       }));

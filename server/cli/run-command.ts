@@ -79,10 +79,7 @@ function createProgram(context: Context): Command {
     })
     .configureHelp({ showGlobalOptions: false })
     .showHelpAfterError(`For help, run: ${program} COMMAND --help`);
-  addMessageCommands(root, context);
-  addPrivacyCommands(root, context);
-  addInbox(root, context);
-  addPreflight(root, context);
+  for (const add of [addMessageCommands, addPrivacyCommands, addInbox, addPreflight]) add(root, context);
   return root;
 }
 
