@@ -32,7 +32,7 @@ const ELECTRICITY: ElectricityTable = {
   countries: { GB: [168, 2026] },
 };
 
-function EveryOutcome({ read }: Estimator) {
+function EveryOutcome({ read, show }: Estimator) {
   const start = startState({ answer: null, reportHtml: "" });
   const phases: FormState["phase"][] = [
     { kind: "sending" },
@@ -85,6 +85,7 @@ function EveryOutcome({ read }: Estimator) {
           hasFailedToLoad
           problems={[["", ""] as [string, string], ["", ""] as [string, string]].slice(0, count)}
           announcement=""
+          example={count === 1 ? "" : "Student"}
           countries={[]}
           fieldOf={(name) => ({ name, value: "", onEdit: () => {}, onLeave: () => {} })}
           onToggle={() => {}}
@@ -92,6 +93,8 @@ function EveryOutcome({ read }: Estimator) {
           onRemove={() => {}}
         />
       ))}
+      <div>{show(read(START_VALUES), null, EXAMPLE).total}</div>
+      <div>{show(read(everyAmount("1")), null, { ...EXAMPLE, example: "Student" }).total}</div>
       <PrintButton />
       <ErrorMessage level="h2" detail="" email={site.contactEmail}>
         <ReloadButton />
@@ -109,6 +112,8 @@ function EveryOutcome({ read }: Estimator) {
     </>
   );
 }
+
+const EXAMPLE = { example: "", onChoose: () => {}, onUse: () => {} };
 
 function everyAmount(text: string): Values {
   return { ...START_VALUES, ...Object.fromEntries(Object.keys(AMOUNTS).map((field) => [FIELD_PREFIX + field, text])) };
@@ -134,7 +139,7 @@ function EveryResult({ read, show, report }: Estimator) {
       places.map((country) => {
         const values = { ...START_VALUES, ...amounts, ...variant, country };
         const reading = read(values);
-        const { total, details, sources } = show(reading, price);
+        const { total, details, sources } = show(reading, price, EXAMPLE);
         const html = report({ values, reference: "", date: new Date(0) }, price);
         return (
           <div key={JSON.stringify(values)}>

@@ -8,7 +8,7 @@ import { useLoaded } from "../use-loaded.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { Field, type FieldState, FORM_ID, focusOn, MessageField } from "./field.tsx";
-import { FOOTPRINT_TITLE_ID, FootprintPart } from "./footprint-part.tsx";
+import { FOOTPRINT_TITLE_ID, FootprintPart, NEXT_ID, USE_EXAMPLE_ID } from "./footprint-part.tsx";
 import { CopyReference, ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
 import { FORM_HEAD_ID, FORM_TITLE_ID, FormHead } from "./form-head.tsx";
 import {
@@ -19,6 +19,7 @@ import {
   needsFigures,
   nextState,
   startState,
+  type Values,
 } from "./form-state.ts";
 import { rememberValues, type Seed } from "./kept-values.ts";
 import { loadCountries, loadEstimator } from "./loading.ts";
@@ -158,6 +159,18 @@ function Form(props: FormProps) {
     focusOn(FORM_HEAD_ID);
   }
 
+  const example = {
+    example: view.example,
+    onChoose(name: string, figures: Values) {
+      flushSync(() => dispatch({ type: "exampled", name, figures }));
+      focusOn(USE_EXAMPLE_ID);
+    },
+    onUse() {
+      flushSync(() => dispatch({ type: "adopted" }));
+      focusOn(NEXT_ID);
+    },
+  };
+
   function removeEstimate(focusId: string) {
     flushSync(() => dispatch({ type: "removed" }));
     document.getElementById(focusId)?.focus();
@@ -167,7 +180,8 @@ function Form(props: FormProps) {
     <>
       <FootprintPart
         reading={reading}
-        result={reading && estimator?.show(reading, price)}
+        result={reading && estimator?.show(reading, price, example)}
+        example={view.example}
         hasFailedToLoad={figures === "failed"}
         problems={problems}
         announcement={view.announcement}
@@ -202,6 +216,7 @@ function Form(props: FormProps) {
           >
             <p className="form-note">Fields marked with an asterisk are required.</p>
             {FIELD_NAMES.map(contactFieldOf)}
+            <input type="hidden" name="example" value={view.example} />
             <div className="trap" aria-hidden="true">
               <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />

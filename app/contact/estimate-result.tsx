@@ -19,7 +19,8 @@ import {
 } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
-import type { Result } from "./footprint-part.tsx";
+import { EXAMPLES } from "./examples.ts";
+import { type Result, USE_EXAMPLE_ID } from "./footprint-part.tsx";
 import type { SentReport, Values } from "./form-state.ts";
 import { type Reading, readEstimate } from "./reading.ts";
 
@@ -34,9 +35,9 @@ export function createEstimator(electricity: ElectricityTable) {
   const read = (values: Values) => readEstimate(values, electricity);
   return {
     read,
-    show({ estimate, ...reading }: Reading, price: Price | null): Result {
-      if (!estimate) return { total: <p className="footprint-empty">Your estimate appears here as you type.</p> };
-      const shown = { ...reading, estimate, electricity, price };
+    show({ estimate, ...reading }: Reading, price: Price | null, example: ExampleProps): Result {
+      if (!estimate) return { total: <Invitation {...example} /> };
+      const shown = { ...reading, ...example, estimate, electricity, price };
       return { total: <Total {...shown} />, details: <Details {...shown} />, sources: <Sources {...shown} /> };
     },
     /** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
@@ -49,26 +50,58 @@ export function createEstimator(electricity: ElectricityTable) {
   };
 }
 
-interface ShownEstimate extends Pick<Reading, "country" | "largest"> {
+interface ExampleProps {
+  /** The name of the example that the amounts are from, or empty. */
+  example: string;
+  onChoose(name: string, figures: Values): void;
+  onUse(): void;
+}
+
+/** Shown without amounts. */
+function Invitation({ onChoose }: ExampleProps) {
+  return (
+    <>
+      <Ridge estimate={null} />
+      <p className="footprint-empty">Your estimate appears here as you type.</p>
+      <div className="footprint-examples">
+        <p className="footprint-empty">Or see an example:</p>
+        {EXAMPLES.map(([name, figures]) => (
+          <button key={name} type="button" className="text-button" onClick={() => onChoose(name, figures)}>
+            {name}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Ridge({ estimate }: { estimate: FootprintEstimate | null }) {
+  const viewBox = `0 0 ${RIDGE_WIDTH} ${RIDGE_HEIGHT}`;
+  return (
+    <svg className={estimate ? "ridge" : "ridge ridge-ghost"} viewBox={viewBox} aria-hidden="true">
+      {ridgeOf(estimate).map(({ category, x, y, isLargest }) => (
+        <rect key={category} x={x} y={y} {...COLUMN} className={isLargest ? "ridge-largest" : undefined} />
+      ))}
+    </svg>
+  );
+}
+
+interface ShownEstimate extends Pick<Reading, "country" | "largest">, ExampleProps {
   estimate: FootprintEstimate;
   electricity: ElectricityTable;
   price: Price | null;
 }
 
 /** The number and its parts, which stay in view beside the fields. */
-function Total({ estimate }: ShownEstimate) {
+function Total({ estimate, example, onUse }: ShownEstimate) {
   const each = eachText(estimate);
   const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
   const [first = { kg: 0 }] = categories;
   return (
     <>
-      <svg className="ridge" viewBox={`0 0 ${RIDGE_WIDTH} ${RIDGE_HEIGHT}`} aria-hidden="true">
-        {ridgeOf(estimate).map(({ category, x, y, isLargest }) => (
-          <rect key={category} x={x} y={y} {...COLUMN} className={isLargest ? "ridge-largest" : undefined} />
-        ))}
-      </svg>
+      <Ridge estimate={estimate} />
       <p className="footprint-total">
-        <span>Your estimate:</span>{" "}
+        <span>{example === "" ? "Your estimate:" : `Example, ${example}:`}</span>{" "}
         <strong data-fact="total">
           <span>{unbroken(formatAbout(estimate.totalKg))}</span> <small>CO₂e a year</small>
         </strong>
@@ -77,6 +110,14 @@ function Total({ estimate }: ShownEstimate) {
         <p className="footprint-each">
           <b data-fact="mass">{each}</b>, for <span data-fact="whom">{describeWhom(estimate.inputs)}</span>.
         </p>
+      )}
+      {example !== "" && (
+        <div className="footprint-examples">
+          <p>These are not your figures. They are sent only if you change a number or use them.</p>
+          <button type="button" className="button button-outline" id={USE_EXAMPLE_ID} onClick={onUse}>
+            Use this
+          </button>
+        </div>
       )}
       {categories.length > 0 && (
         <ul className="footprint-bars">

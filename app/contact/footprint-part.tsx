@@ -9,6 +9,9 @@ import { FOLDED, type Fold, GROUPS, type Group, WHOM, type Words } from "./quest
 
 /** The control that opens and closes the part. */
 export const FOOTPRINT_TITLE_ID = "footprint-title";
+/** What gets the focus when an example is shown, and when it is used. */
+export const USE_EXAMPLE_ID = "use-example";
+export const NEXT_ID = "footprint-next";
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
 /** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
@@ -23,7 +26,7 @@ export interface Result {
   sources?: ReactNode;
 }
 
-interface FootprintPartProps extends Pick<FormView, "reading" | "problems" | "announcement"> {
+interface FootprintPartProps extends Pick<FormView, "reading" | "problems" | "announcement" | "example"> {
   open: readonly Fold[];
   /** `undefined` until the arithmetic has loaded. Without script, it never does. */
   result: Result | undefined;
@@ -66,7 +69,7 @@ export function FootprintPart(props: FootprintPartProps) {
           <div className="footprint-bar" aria-hidden="true">
             {reading?.estimate && (
               <p>
-                <span>Your estimate: </span>
+                <span>{props.example === "" ? "Your estimate: " : "Example: "}</span>
                 <b data-fact="total">{reading.total}</b>
               </p>
             )}
@@ -138,6 +141,7 @@ export function FootprintPart(props: FootprintPartProps) {
             )}
             <div className="footprint-actions">
               <a
+                id={NEXT_ID}
                 className={`button button-${reading?.estimate ? "primary" : "outline"}`}
                 href={`#${FORM_TITLE_ID}`}
                 onClick={(event) => {
@@ -247,5 +251,5 @@ function nextOnEnter(event: KeyboardEvent<HTMLElement>): void {
   const fields = [...event.currentTarget.querySelectorAll<HTMLElement>("input:not([type=radio]), select, summary")];
   const visible = fields.filter((field) => field.checkVisibility());
   const next = visible[visible.indexOf(event.target) + 1];
-  (next ?? document.querySelector<HTMLElement>(".footprint-actions a"))?.focus();
+  (next ?? document.getElementById(NEXT_ID))?.focus();
 }

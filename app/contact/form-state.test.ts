@@ -70,6 +70,25 @@ test("removing the estimate resets its fields alone", () => {
   expect(state.values).toEqual({ ...START_VALUES, ...VISITOR });
 });
 
+test("an example fills what is empty, and is sent only once a number was changed or it is used", () => {
+  const figures = { "footprint.gasKwh": "7500", "footprint.gasPer": "year", "footprint.people": "2" };
+  const own = { "footprint.people": "3", "footprint.gasPer": "month" };
+  const shown = after(seed({ ...VISITOR, ...own }), { type: "exampled", name: "Flat for two", figures });
+  expect(shown.values).toMatchObject({ ...figures, "footprint.people": "3", example: "Flat for two" });
+  const isSent = ({ values }: FormState) => "footprint" in JSON.parse(requestBody(values));
+  expect(isSent(nextState(shown, edit("message", "Hi")))).toBe(false);
+  expect(isSent(nextState(shown, edit("footprint.gasKwh", "7501")))).toBe(true);
+  const used = nextState(shown, { type: "adopted" });
+  expect([isSent(used), JSON.parse(requestBody(used.values)).example]).toEqual([true, undefined]);
+  // A reload keeps the name together with the figures.
+  expect(isSent(after(seed(shown.values)))).toBe(false);
+  const sending = nextState(shown, { type: "submitted", values: shown.values, errors: {} });
+  const answer = { success: true, reference: "BC-7K3Q-9M" } as const;
+  const done = nextState(sending, { type: "answered", answer, date: new Date(0) });
+  expect([done.report, done.values]).toEqual(["", START_VALUES]);
+  expect(nextState(shown, { type: "removed" }).values.example).toBe("");
+});
+
 test("sends the estimate only with an amount, and every field by its name", () => {
   const values = { ...START_VALUES, ...VISITOR, "footprint.people": "4" };
   expect(JSON.parse(requestBody(values))).toEqual({ ...VISITOR, country: "" });

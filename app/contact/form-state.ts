@@ -1,5 +1,5 @@
 import { EMPTY_MESSAGE, parseContactMessage } from "../../contract/contact-message.ts";
-import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
+import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS, UNITS } from "../../contract/footprint/fields.ts";
 import { type AnswerErrors, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { FOLDED, type Fold } from "./questions.ts";
 import type { Reading } from "./reading.ts";
@@ -7,8 +7,11 @@ import type { Reading } from "./reading.ts";
 /** The text of every field, by name. The radio buttons of a group have one value. */
 export type Values = Readonly<Record<string, string>>;
 
-/** The form as it starts. A field is filled in if its value differs from this one. */
-export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS };
+/**
+ * The form as it starts. A field is filled in if its value differs from this one. `example` is the name of the example
+ * that the amounts are from; a hidden field, so that it is kept together with them.
+ */
+export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, example: "" };
 
 /**
  * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,
@@ -55,6 +58,8 @@ export type FormEvent =
   | { type: "edited"; name: string; value: string }
   | { type: "left"; name: string }
   | { type: "settled" }
+  | { type: "exampled"; name: string; figures: Values }
+  | { type: "adopted" }
   | { type: "toggled"; fold: Fold; isOpen: boolean }
   | { type: "removed" }
   | { type: "submitted"; values: Values; errors: AnswerErrors }
@@ -83,8 +88,10 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       const open = foldsToOpen(values, event.open);
       return { ...state, ...settledOn(values), isInteractive: true, submitted: values, open };
     }
-    case "edited":
-      return { ...state, values: { ...state.values, [event.name]: event.value }, typing: event.name };
+    case "edited": {
+      const example = event.name in START_TEXTS ? { example: "" } : {};
+      return { ...state, values: { ...state.values, ...example, [event.name]: event.value }, typing: event.name };
+    }
     case "left": {
       if (state.typing !== event.name) return state;
       const left = { ...state, typing: "" };
@@ -92,12 +99,21 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     }
     case "settled":
       return { ...state, settled: { values: state.values, typing: state.typing } };
+    case "exampled": {
+      // Fills what is empty. An amount of the example is in the example's unit.
+      const isFree = (name: string) =>
+        state.values[name] === START_VALUES[name] || name.slice(FIELD_PREFIX.length) in UNITS;
+      const filled = Object.entries(event.figures).filter(([name]) => isFree(name));
+      return { ...state, ...settledOn({ ...state.values, ...Object.fromEntries(filled), example: event.name }) };
+    }
+    case "adopted":
+      return { ...state, ...settledOn({ ...state.values, example: "" }) };
     case "toggled": {
       const others = state.open.filter((fold) => fold !== event.fold);
       return { ...state, open: event.isOpen ? [...others, event.fold] : others };
     }
     case "removed":
-      return { ...state, ...settledOn({ ...state.values, ...START_TEXTS }), open: [] };
+      return { ...state, ...settledOn({ ...state.values, ...START_TEXTS, example: "" }), open: [] };
     case "submitted": {
       const { values, errors } = event;
       const kind = Object.keys(errors).length > 0 ? "invalid" : "sending";
@@ -135,7 +151,7 @@ function afterSuccess(state: FormState, answer: SendEmailAnswer & { success: tru
     ...settledOn({ ...START_VALUES, ...Object.fromEntries(kept) }),
     ...outcomeOf(answer, keepsEdits),
     open: keepsEdits ? state.open : [],
-    report: hasAmounts(submitted) ? { values: submitted, reference: answer.reference, date } : "",
+    report: isEnclosed(submitted) ? { values: submitted, reference: answer.reference, date } : "",
   };
 }
 
@@ -152,7 +168,8 @@ export function formView(state: FormState, read: ((values: Values) => Reading) |
   const { values, typing, settled } = state;
   const reading = read?.(values);
   const before = read?.(settled.values);
-  const total = before?.total && `Your estimate: ${before.total}`;
+  const { example = "" } = settled.values;
+  const total = before?.total && `${example ? `Example, ${example}` : "Your estimate"}: ${before.total}`;
   return {
     reading,
     errors: shownErrors(reading?.errors ?? {}, state),
@@ -163,7 +180,8 @@ export function formView(state: FormState, read: ((values: Values) => Reading) |
       ...problemsOf(withoutTyping(before?.errors ?? {}, settled.typing)).map(([, sentence]) => sentence),
       ...(total ? [total] : []),
     ].join(" "),
-    isEnclosed: hasAmounts(values),
+    isEnclosed: isEnclosed(values),
+    example: values.example ?? "",
     isDone: isDone(state),
     isInError: hasFailed(state),
   };
@@ -201,6 +219,11 @@ export function hasAmounts(values: Values): boolean {
   return Object.keys(AMOUNTS).some((name) => values[FIELD_PREFIX + name]?.trim());
 }
 
+/** An estimate goes with the message. An example does not. */
+function isEnclosed(values: Values): boolean {
+  return hasAmounts(values) && !values.example;
+}
+
 /** The figures are needed while the part is open, and for an estimate that will be sent or was sent. */
 export function needsFigures({ open, values, report }: FormState): boolean {
   return open.includes("footprint") || hasAmounts(values) || typeof report === "object";
@@ -214,8 +237,8 @@ export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerE
 
 /** The body of `/send-email`, where the fields of the estimate have names without a prefix. */
 export function requestBody(values: Values): string {
-  const message = Object.entries(values).filter(([name]) => !(name in START_TEXTS));
+  const message = Object.entries(values).filter(([name]) => !(name in START_TEXTS) && name !== "example");
   const amounts = Object.keys(START_TEXTS).map((name) => [name.slice(FIELD_PREFIX.length), values[name]]);
-  const footprint = hasAmounts(values) ? Object.fromEntries(amounts) : undefined;
+  const footprint = isEnclosed(values) ? Object.fromEntries(amounts) : undefined;
   return JSON.stringify({ ...Object.fromEntries(message), footprint });
 }

@@ -8,6 +8,9 @@ export const RIDGE_HEIGHT = 40;
 const MIN_HEIGHT = 2;
 const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
 
+/** For an estimate without amounts. */
+const GHOST_HEIGHTS = [16, 26, 34, 12, 40, 20];
+
 /** A column of the picture; its top is round, so it continues below the picture. */
 interface Column {
   category: Category;
@@ -20,12 +23,13 @@ interface Column {
  * The picture of an estimate: a column for each category, always in the same order, so that columns keep their places
  * while amounts change. Heights are in proportion to the largest. It repeats the numbers beside it.
  */
-export function ridgeOf(estimate: FootprintEstimate): Column[] {
-  const categories = categoriesOf(estimate);
+export function ridgeOf(estimate: FootprintEstimate | null): Column[] {
+  const categories = estimate ? categoriesOf(estimate) : [];
   const [largest = { category: "", kg: 0 }] = categories;
   return CATEGORIES.map((category, index) => {
     const kg = categories.find((one) => one.category === category)?.kg ?? 0;
-    const height = kg > 0 ? Math.max(MIN_HEIGHT, Math.round((RIDGE_HEIGHT * kg) / largest.kg)) : 0;
+    const share = kg > 0 ? Math.max(MIN_HEIGHT, Math.round((RIDGE_HEIGHT * kg) / largest.kg)) : 0;
+    const height = estimate ? share : (GHOST_HEIGHTS[index] ?? 0);
     const x = (index * RIDGE_WIDTH) / CATEGORIES.length;
     return { category, x, y: RIDGE_HEIGHT - height, isLargest: kg > 0 && category === largest.category };
   });

@@ -261,6 +261,22 @@ test("the estimate works by keyboard alone, and its input survives going back an
   await expect(amount(page, "shortFlightKm")).toBeHidden();
 });
 
+test("an example is named as one, survives a reload, and is enclosed only once it is used", async ({ page }) => {
+  await openPart(page);
+  await part(page).getByRole("button", { name: "Flat for two" }).press("Enter");
+  const use = part(page).getByRole("button", { name: "Use this" });
+  await expect(use).toBeFocused();
+  await expect(announcement(page)).toHaveText(/^Example, Flat for two: about .+ a year$/);
+  await expectAccessible(page);
+  await expect(enclosed(page)).toHaveCount(0);
+  await page.reload();
+  await expect(part(page).locator(".footprint-total")).toContainText("Example, Flat for two:");
+  await use.press("Enter");
+  await expect(next(page)).toBeFocused();
+  await expect(enclosed(page)).toContainText("Your estimate is included");
+  await expect(announcement(page)).toHaveText(/^Your estimate: about .+ a year$/);
+});
+
 test("the estimate can be edited and removed, is sent with the message, and can be printed", async ({ page }) => {
   await openPart(page);
   await enter(page, { gasKwh: "9999", carUnit: "mi" });
