@@ -382,7 +382,7 @@ function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["foot
     <Card title="Footprint estimate" id="footprint-title">
       <p>{asSentence(formatTotal(estimate.totalKg))}</p>
       <Bars data={categoriesOf(estimate).map(({ category, kg }) => [category, kg])} format={formatMass} />
-      <Table data={{ caption: "Amounts entered, per year", body: entered }} />
+      <Table data={{ caption: "Amounts entered", body: entered }} />
       {estimateNotes(estimate, site.pricePerTonne).map((note) => (
         <p key={note} className="soft">
           {note}

@@ -54,7 +54,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     price && totalKg > 0
       ? `<p>Credits for ${fact("mass", formatMass(totalKg))} cost ${fact("cost", escapeHtml(formatCost(totalKg, price)))}. ${CREDITS_NOTE}</p>`
       : "",
-    `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount per year</th>`,
+    `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount entered</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
     rows.length > 1 ? `<p class="report-small">${ROUNDED}</p>` : "",
     range && between ? `<p>The range is ${fact("range", between)}: ${rangeCover(range)}.</p>` : "",
