@@ -3,7 +3,7 @@ import { countryName } from "../../contract/country-name.ts";
 import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
-import { COLUMN, RIDGE_HEIGHT, RIDGE_WIDTH, ridgeOf } from "../../contract/footprint/ridge.ts";
+import { COLUMN, ridgeOf } from "../../contract/footprint/ridge.ts";
 import {
   adviceFor,
   averagesText,
@@ -76,9 +76,8 @@ function Invitation({ onChoose }: ExampleProps) {
 }
 
 function Ridge({ estimate }: { estimate: FootprintEstimate | null }) {
-  const viewBox = `0 0 ${RIDGE_WIDTH} ${RIDGE_HEIGHT}`;
   return (
-    <svg className={estimate ? "ridge" : "ridge ridge-ghost"} viewBox={viewBox} aria-hidden="true">
+    <svg className={estimate ? "ridge" : "ridge ridge-ghost"} aria-hidden="true">
       {ridgeOf(estimate).map(({ category, x, y, isLargest }) => (
         <rect key={category} x={x} y={y} {...COLUMN} className={isLargest ? "ridge-largest" : undefined} />
       ))}

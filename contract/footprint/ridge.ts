@@ -1,9 +1,8 @@
 import { categoriesOf, type FootprintEstimate } from "./arithmetic.ts";
 import { AMOUNTS, type Category } from "./fields.ts";
 
-/** In units of the picture, which has no margin. */
-export const RIDGE_WIDTH = 240;
-export const RIDGE_HEIGHT = 40;
+/** In pixels. The picture is as wide as its place, so columns have places and widths in percent. */
+const RIDGE_HEIGHT = 40;
 /** A category with a small share is still visible. */
 const MIN_HEIGHT = 2;
 const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
@@ -14,7 +13,7 @@ const GHOST_HEIGHTS = [16, 26, 34, 12, 40, 20];
 /** A column of the picture; its top is round, so it continues below the picture. */
 interface Column {
   category: Category;
-  x: number;
+  x: string;
   y: number;
   isLargest: boolean;
 }
@@ -30,18 +29,18 @@ export function ridgeOf(estimate: FootprintEstimate | null): Column[] {
     const kg = categories.find((one) => one.category === category)?.kg ?? 0;
     const share = kg > 0 ? Math.max(MIN_HEIGHT, Math.round((RIDGE_HEIGHT * kg) / largest.kg)) : 0;
     const height = estimate ? share : (GHOST_HEIGHTS[index] ?? 0);
-    const x = (index * RIDGE_WIDTH) / CATEGORIES.length;
+    const x = `${Math.round((index * 1000) / CATEGORIES.length) / 10}%`;
     return { category, x, y: RIDGE_HEIGHT - height, isLargest: kg > 0 && category === largest.category };
   });
 }
 
 /** The attributes of a column besides its place. */
-export const COLUMN = { width: RIDGE_WIDTH / CATEGORIES.length - 3, height: 2 * RIDGE_HEIGHT, rx: 6 };
+export const COLUMN = { width: "15.6%", height: 2 * RIDGE_HEIGHT, rx: 8 };
 
 export function ridgeSvg(estimate: FootprintEstimate): string {
   const columns = ridgeOf(estimate).map(
     ({ x, y, isLargest }) =>
       `<rect x="${x}" y="${y}" width="${COLUMN.width}" height="${COLUMN.height}" rx="${COLUMN.rx}"${isLargest ? ' class="ridge-largest"' : ""}/>`,
   );
-  return `<svg class="ridge" viewBox="0 0 ${RIDGE_WIDTH} ${RIDGE_HEIGHT}" aria-hidden="true">${columns.join("")}</svg>`;
+  return `<svg class="ridge" aria-hidden="true">${columns.join("")}</svg>`;
 }
