@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import {
   createSignal,
@@ -16,6 +17,7 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
 const RECONNECT_MS = 1000;
+const SNAPSHOT_POLL_MS = 50;
 /** The channel of announced transactions. */
 const CHANGED = "messages_changed";
 const ROWS_AT_A_TIME = 500;
@@ -179,15 +181,31 @@ async function vacuum(pool: pg.Pool): Promise<void> {
     // Waits for a lock only briefly, because all later statements must wait behind it.
     await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
     const query = queryOf(client, LONG_STATEMENT_TIMEOUT_MS);
+    await waitForOlderSnapshots(query);
     await query("VACUUM FULL messages, deliveries, events, keys, drafts").catch((error) => {
-      if (sqlState(error.cause) !== LOCK_NOT_AVAILABLE) throw error;
-      const problem = "The messages are deleted, but another session keeps their pages of the database in use";
-      throw new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });
+      throw sqlState(error.cause) === LOCK_NOT_AVAILABLE ? pagesInUse() : error;
     });
   } finally {
     // The settings end with the connection.
     client.release(true);
   }
+}
+
+/** VACUUM keeps deleted rows that an older snapshot of any session may still read, such as that of an ANALYZE. */
+async function waitForOlderSnapshots(query: Query): Promise<void> {
+  const [current] = await query<{ id: string }>("SELECT CAST(pg_current_xact_id() AS TEXT) AS id");
+  const older = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND GREATEST(age(backend_xid), age(backend_xmin)) > age(CAST(CAST($1 AS xid8) AS xid))`;
+  const endMs = performance.now() + STATEMENT_TIMEOUT_MS;
+  while ((await query(older, [current?.id ?? ""])).length > 0) {
+    if (performance.now() > endMs) throw pagesInUse();
+    await sleep(SNAPSHOT_POLL_MS);
+  }
+}
+
+function pagesInUse(): StoreUnavailable {
+  const problem = "The messages are deleted, but another session keeps their pages of the database in use";
+  return new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });
 }
 
 type Work<T> = (query: Query) => Promise<T>;
