@@ -28,7 +28,6 @@ export function Shell() {
       </a>
       <Header />
       <ConnectionBanner connection={connection} />
-      <StatusLine />
       <main id="main" className="stack" tabIndex={-1}>
         <Outlet />
       </main>
@@ -79,6 +78,7 @@ function Header() {
         </Link>
         <Link to="/overview">Overview</Link>
       </nav>
+      <StatusLine />
     </header>
   );
 }
@@ -129,12 +129,12 @@ function StatusLine() {
   const since = known?.website.lastSeenAt ? ` since ${formatSince(known.website.lastSeenAt, known.now)}` : "";
   const waiting = connection === "connecting" || connection === "live" ? "Connecting" : "No connection";
   return (
-    <section className="bar" aria-label="Status">
+    <section className="marks" aria-label="Status">
       <p data-trouble={known?.website.isRunning === false} role="status">
         {known ? (known.website.isRunning ? "Website: running" : `Website: not running${since}`) : waiting}
       </p>
       <ul className="plain marks">
-        {troubles.map((trouble) => {
+        {troubles.slice(0, 1).map((trouble) => {
           const [, search] = listOf(trouble) ?? [];
           return (
             <li key={`${trouble.kind} ${trouble.channel}`}>
@@ -145,7 +145,7 @@ function StatusLine() {
           );
         })}
         {troubles.length > 1 && (
-          <li className="narrow-only">
+          <li>
             <Link to="/overview">{troubles.length - 1} more</Link>
           </li>
         )}

@@ -8,10 +8,10 @@ export const theme = createTheme({
   components: {
     Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
     Button: Button.extend({
-      defaultProps: { variant: "default", px: "0.75rem" },
+      defaultProps: { variant: "default" },
       // Long labels, and large text on a phone, wrap to a second line.
       styles: {
-        root: { height: "auto" },
+        root: { height: "auto", paddingInline: "var(--button-edge, 0.75rem)" },
         inner: { height: "auto", minHeight: "calc(var(--button-height) - 2px)" },
         label: { whiteSpace: "normal" },
       },

@@ -316,7 +316,7 @@ test("shows and prints a message's estimate, which can be removed", async ({ pag
   await expect(page.locator("body[data-printed]")).toBeAttached();
   await page.emulateMedia({ media: "print" });
   for (const shown of [page.locator(".written").first(), card, historyOf(page)]) await expect(shown).toBeVisible();
-  for (const hidden of ["header.bar", "section.bar", ".back", "article > .controls", "form"]) {
+  for (const hidden of ["header.bar", ".back", "article > .controls", "form"]) {
     await expect(page.locator(hidden), hidden).not.toHaveCount(0);
     await expect(page.locator(hidden).filter({ visible: true }), hidden).toHaveCount(0);
   }
@@ -870,12 +870,14 @@ test("every screen shows whether the website runs, and the list shows what expir
   await page.goto(`/messages/${expiring}`);
   await expect(page.getByRole("region", { name: "Sender" })).toContainText("Kept until");
 
-  // A phone shows the full text of the most urgent trouble, and the number of the others.
+  // The full text of the most urgent trouble, and the number of the others.
   const pause = { channel: "mail", reason: `535 ${"no longer valid ".repeat(20)}`, since: minutesAgo(1) } as const;
   await inbox.store.status.reportNode([pause], new Date());
   await page.setViewportSize({ width: 375, height: 740 });
   await page.reload();
   await expect(status.getByRole("link")).toHaveText(["No message can be emailed", "1 more"]);
+  // So that the buttons of a message fit in one row.
+  await expect(button(page, "More")).toHaveCSS("padding-left", "6px");
   const cut = await status.evaluate((line) =>
     [line, ...line.querySelectorAll("*")].filter(
       (part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > innerWidth,
