@@ -69,7 +69,7 @@ export function FootprintPart(props: FootprintPartProps) {
           <div className="footprint-bar" aria-hidden="true">
             {reading?.estimate && (
               <p>
-                <span>{props.example === "" ? "Your estimate: " : "Example: "}</span>
+                {props.example === "" ? <span>Your estimate: </span> : <em>Example: </em>}
                 <b data-fact="total">{reading.total}</b>
               </p>
             )}
