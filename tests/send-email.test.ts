@@ -246,7 +246,7 @@ describe("a form without script", () => {
     expect((await subject.store.messages.list({}))[0]?.footprint).toEqual(estimate);
     const reference = /BC-\w{4}-\w{2}/.exec(location)?.[0] ?? "";
     const page = await pageAt(location);
-    expect(page).toContain(`Your reference is <b>${reference}</b>.</span>`);
+    expect(page).toContain(`Your reference is</span> <b>${reference}</b>`);
     expect(page).toContain(
       'We received your estimate too: <span data-fact="total">about 2.1\u00a0t\u00a0CO₂e a year</span>.</span><span> <a href="#sent-estimate">See and print it</a>.</span>',
     );
