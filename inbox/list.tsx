@@ -321,7 +321,8 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           component="section"
           className="bulk"
           pos="sticky"
-          bottom={0}
+          // The padding of the main part: no row shows below it.
+          bottom="-2rem"
           withBorder
           shadow="md"
           p="xs"
