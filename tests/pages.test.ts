@@ -189,7 +189,9 @@ test("pages for single visitors share all identical parts, so that many unread o
   const port = await listen(other);
   for (const reference of ["BC-7K3Q-9M", "BC-7K3Q-9N"]) {
     const query = sentQuery(reference, other.store.secret);
-    expect((await ask(port, request(`GET /contact?${query}`))).body).toContain(`Your reference is</span> <b>${reference}</b>`);
+    expect((await ask(port, request(`GET /contact?${query}`))).body).toContain(
+      `Your reference is</span> <b>${reference}</b>`,
+    );
   }
   const parts = write.mock.calls.map(([part]) => part);
   const [first, second] = [parts.slice(0, 7), parts.slice(7)];
