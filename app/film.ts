@@ -59,9 +59,7 @@ function control(
     noFilm.ariaPressed = String(isWithoutFilm);
     const isFetched = isOn || state === "broken" || video.firstElementChild !== null;
     for (const figure of figures) {
-      const grams = (isFetched ? figure.dataset.withFilm : figure.dataset.withoutFilm) ?? "";
-      figure.querySelector("path")?.setAttribute("d", `M0 0h${grams}`);
-      figure.lastChild?.replaceWith(grams);
+      figure.textContent = (isFetched ? figure.dataset.withFilm : figure.dataset.withoutFilm) ?? "";
     }
   };
 

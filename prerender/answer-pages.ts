@@ -1,9 +1,9 @@
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
+import { UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderContext } from "../app/screen.ts";
 import { type AnswerPages, errorSlot, type PagePart } from "../contract/build-manifest.ts";
 import { formatTotal, unbroken } from "../contract/footprint/fields.ts";
 import { problemsTitle, type SendEmailAnswer } from "../contract/send-email-answer.ts";
-import { fillFigures } from "./carbon.ts";
 
 type Element = DefaultTreeAdapterTypes.Element;
 
@@ -42,7 +42,7 @@ export async function answerPages(
     const reportHtml = kind === "estimated" ? mark("html", "report") : "";
     const [json, country] = [mark("text", "answer"), mark("text", "country")];
     const unweighed = await renderAnswer({ answer: answers[kind], reportHtml, json, country }, context);
-    const html = fillFigures(unweighed, [grams, grams]);
+    const html = unweighed.replace(`>${UNWEIGHED}<`, `>${grams.toFixed(3)}<`);
     const cuts = [
       ...markedCuts(html),
       ...(kind === "estimated" ? [textCut(html, unbroken(formatTotal(TOTAL_KG)), "total")] : []),

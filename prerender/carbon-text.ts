@@ -31,6 +31,8 @@ export async function fillCarbonText(
   return pages.map((page) => (page.name === CARBON_PATH ? { ...page, html: fill(page.html) } : page));
 }
 
+const SCREENS = { phone: "phones", between: "most other screens", large: "1600 px and wider" };
+
 /** The row of the table that stands for all rows. */
 const FIGURES_ROW = /<tr>(?:(?!<tr>).)*\{grams\}.*?<\/tr>/s;
 
@@ -40,7 +42,8 @@ function figuresRows(carbon: readonly PageCarbon[]): string {
     carbon.toSorted((a, b) => b.grams - a.grams),
     ({ grams, rating }) => `<td>${grams.toFixed(3)}</td><td>${rating}</td>`,
   );
-  const names = (pages: readonly PageCarbon[]) => escapeHtml(pages.map(({ page }) => page).join(", "));
+  const nameOf = ({ page, view }: PageCarbon) => (view ? `${page} (${SCREENS[view]})` : page);
+  const names = (pages: readonly PageCarbon[]) => escapeHtml(pages.map(nameOf).join(", "));
   return [...rows].map(([figures, pages]) => `<tr><td>${names(pages)}</td>${figures}</tr>`).join("");
 }
 

@@ -111,18 +111,12 @@ test("each page shows its own figure, also to visitors who save data, and is wei
   const home = carbon.find(({ view }) => view === "between");
   const html = `data-without-film="0.000" data-with-film="${home?.grams.toFixed(3)}">`;
   expect(home?.grams).toBeGreaterThan(0.04);
-  const shown = (grams = 0) =>
-    new RegExp(
-      `${html}<svg[^>]*><path d="M0 0h${grams.toFixed(3)}"></path></svg>${grams.toFixed(3)}</span></span> g CO₂e`,
-    );
-  expect(pages[0]?.html).toMatch(shown(home?.grams));
-  expect(pages[0]?.saveDataHtml).toMatch(shown());
-  expect(comingSoon.html).toMatch(
-    /First view: about <span data-fact="grams"><svg.* d="M0 0h0\.000".*0\.000<\/span> g CO₂e/,
-  );
+  expect(pages[0]?.html).toContain(`${html}${home?.grams.toFixed(3)}</span></span> g CO₂e`);
+  expect(pages[0]?.saveDataHtml).toContain(`${html}0.000</span></span> g CO₂e`);
+  expect(comingSoon.html).toContain(`First view: about <span data-fact="grams">0.000</span> g CO₂e`);
   expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
   // Only the footer's placeholder becomes a figure.
-  expect(failure.html).toMatch(/^<b>#\.###<\/b>.*<span data-fact="grams">.*0\.000</);
+  expect(failure.html).toMatch(/^<b>#\.###<\/b>.*<span data-fact="grams">0\.000</);
 });
 
 test("a build with a page that is too heavy fails", async () => {

@@ -67,24 +67,25 @@ export async function weighSite(
   };
 }
 
+/** Writes the figures into the footer. They are the last placeholders in the page, after all of its own text. */
 function withFigures(page: RenderedPage, carbon: readonly PageCarbon[]): RenderedPage {
-  const fill = (html: string, shown: "grams" | "gramsWithoutFilm") => {
-    // With several views, each view also has attributes for the film's script.
-    const figures = carbon.flatMap(({ view, grams, gramsWithoutFilm, [shown]: figure }) => [
-      ...(view ? [gramsWithoutFilm, grams] : []),
-      ...[figure, figure],
-    ]);
-    return fillFigures(html, figures);
-  };
+  const fill = (html: string, figure: "grams" | "gramsWithoutFilm") =>
+    carbon.reduceRight((filled, ofView) => {
+      const attributes = (without: string, withFilm: string) =>
+        ofView.view ? `data-without-film="${without}" data-with-film="${withFilm}"` : "";
+      return replaceLast(
+        filled,
+        `${attributes(UNWEIGHED, UNWEIGHED)}>${UNWEIGHED}<`,
+        `${attributes(ofView.gramsWithoutFilm.toFixed(3), ofView.grams.toFixed(3))}>${ofView[figure].toFixed(3)}<`,
+      );
+    }, html);
   const saveDataHtml = page.saveDataHtml && fill(page.saveDataHtml, "gramsWithoutFilm");
   return { ...page, html: fill(page.html, "grams"), saveDataHtml };
 }
 
-/** Writes the figures into the footer, in the order of `CarbonFigure`. The page's own text is before them. */
-export function fillFigures(html: string, figures: readonly number[]): string {
-  const start = html.lastIndexOf('data-fact="grams"');
-  const texts = figures.map((grams) => grams.toFixed(3));
-  return html.slice(0, start) + html.slice(start).replaceAll(UNWEIGHED, () => texts.shift() ?? UNWEIGHED);
+function replaceLast(text: string, from: string, to: string): string {
+  const at = text.lastIndexOf(from);
+  return at < 0 ? text : text.slice(0, at) + to + text.slice(at + from.length);
 }
 
 /**

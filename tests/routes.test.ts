@@ -203,7 +203,7 @@ test("the footer shows the emissions of a view, and links to the explanation, wi
   };
   const text = textOf(html);
   const heaviest = carbon.pages.toSorted((a, b) => b.grams - a.grams)[0];
-  expect(textsOf(html, "tr")[1]).toBe(`${heaviest?.page}${heaviest?.grams.toFixed(3)}${heaviest?.rating}`);
+  expect(textsOf(html, "tr")[1]).toBe(`/ (1600 px and wider)${heaviest?.grams.toFixed(3)}${heaviest?.rating}`);
   expect(textsOf(html, "tr").join()).toContain("/contact");
   const dots = elementsOf(html, "circle").map(({ cx = "" }) => Number.parseFloat(cx));
   expect(dots).toHaveLength(carbon.pages.length);

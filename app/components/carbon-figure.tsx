@@ -7,9 +7,8 @@ export const CARBON_PATH = "/assets/carbon";
 export const UNWEIGHED = "#.###";
 
 /**
- * What a first view of the page emits, as a bar and a number. If that depends on the screen size, the page has one
- * figure per size, and CSS shows the right one. While the film is not fetched, the film's script shows the lower
- * figures.
+ * What a first view of the page emits. If that depends on the screen size, the page has one figure per size, and CSS
+ * shows the right one. While the film is not fetched, the film's script shows the lower figures.
  */
 export function CarbonFigure({ hasViews }: { hasViews: boolean }) {
   return (
@@ -19,22 +18,12 @@ export function CarbonFigure({ hasViews }: { hasViews: boolean }) {
         {hasViews
           ? VIEWS.map((view) => (
               <span key={view} className={`view-${view}`} data-without-film={UNWEIGHED} data-with-film={UNWEIGHED}>
-                <Bar />
                 {UNWEIGHED}
               </span>
             ))
-          : [<Bar key="bar" />, UNWEIGHED]}
+          : UNWEIGHED}
       </span>{" "}
       g CO₂e (model). <a href={CARBON_PATH}>How we count</a>
     </p>
-  );
-}
-
-/** In grams. The full bar is the median page of the web: half of all pages emit more. */
-function Bar() {
-  return (
-    <svg viewBox="0 -.015 .36 .03" aria-hidden="true">
-      <path d={`M0 0h${UNWEIGHED}`} />
-    </svg>
   );
 }

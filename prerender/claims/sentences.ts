@@ -5,7 +5,7 @@ type Names = readonly (readonly [name: string, value: string])[];
 
 /** Elements that can be part of a sentence. Any other element ends it, but the cells of a row are read together. */
 const INLINE =
-  /^(?:a|abbr|b|bdi|bdo|br|cite|code|data|del|dfn|em|i|img|ins|kbd|mark|path|q|s|samp|small|span|strong|sub|sup|svg|t[dh]|time|u|var|wbr)$/;
+  /^(?:a|abbr|b|bdi|bdo|br|cite|code|data|del|dfn|em|i|img|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|svg|t[dh]|time|u|var|wbr)$/;
 const TEXT_ATTRIBUTE =
   /^(?:alt|label|placeholder|title|aria-(?:braille)?(?:label|roledescription)|aria-(?:description|placeholder|valuetext))$/;
 const META =
