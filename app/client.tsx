@@ -45,14 +45,15 @@ function hydrate(root: HTMLElement): void {
     const form = root.querySelector("form");
     if (form) rememberValues(readValues(form));
   };
-  // For a browser that crashes. Not with every key: browsers limit how often a page may write its state.
+  // Chromium loses a state that is written while the page reloads, so typed text is stored after a short pause. Not with
+  // every key: browsers limit how often a page may write its state.
   let pause = 0;
   root.addEventListener("input", () => {
     clearTimeout(pause);
     pause = window.setTimeout(remember, PAUSE_MS);
   });
   root.addEventListener("change", remember);
-  // Chromium loses a state that is written at `pagehide` while the page reloads, and Safari on phones has only that
-  // event. A link within the page creates a history entry that lacks the values.
-  for (const event of ["beforeunload", "pagehide", "hashchange"]) addEventListener(event, remember);
+  addEventListener("pagehide", remember);
+  // A link within the page creates a history entry that lacks the values.
+  addEventListener("hashchange", remember);
 }
