@@ -49,8 +49,10 @@ export class EnginePage {
     this.#origin = origin;
   }
 
-  open(path: string): Promise<void> {
-    return this.driver.open(this.#origin + path);
+  async open(path: string): Promise<void> {
+    await this.driver.open(this.#origin + path);
+    // Firefox may answer before the new document has elements.
+    await this.until(() => document.body !== null);
   }
 
   /** Resolves once the page has loaded again. */
