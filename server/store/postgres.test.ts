@@ -139,11 +139,12 @@ test("leaves no copy of an erased message in the tables' files", async () => {
 test.each([
   ["a session that has read the messages", "BEGIN; SELECT count(*) FROM messages"],
   ["any older snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"],
-])("does not report an erasure while %s keeps them in the files", async (_, begin) => {
+  ["an open transaction of another database", "BEGIN; SELECT pg_current_xact_id()", "template1"],
+])("does not report an erasure while %s keeps them in the files", async (_, begin, database?: string) => {
   const url = await server.createDatabase();
   const store = await open(url);
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
-  const older = new pg.Client(url);
+  const older = new pg.Client({ connectionString: url, ...(database && { database }) });
   await older.connect();
   try {
     await older.query(begin);

@@ -194,8 +194,12 @@ async function vacuum(pool: pg.Pool): Promise<void> {
 /** VACUUM keeps deleted rows that an older snapshot of any session may still read, such as that of an ANALYZE. */
 async function waitForOlderSnapshots(query: Query): Promise<void> {
   const [current] = await query<{ id: string }>("SELECT CAST(pg_current_xact_id() AS TEXT) AS id");
-  const older = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-    AND GREATEST(age(backend_xid), age(backend_xmin)) > age(CAST(CAST($1 AS xid8) AS xid))`;
+  const isOlder = (id: string) => `age(${id}) > age(CAST(CAST($1 AS xid8) AS xid))`;
+  // A snapshot is as old as the oldest open transaction of all databases of the server.
+  const older = `SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (${isOlder("backend_xid")}
+      OR ${isOlder("backend_xmin")} AND (datname = current_database() OR backend_type = 'walsender'))
+    UNION ALL SELECT 1 FROM pg_replication_slots WHERE ${isOlder("xmin")}
+    UNION ALL SELECT 1 FROM pg_prepared_xacts WHERE ${isOlder("transaction")}`;
   const endMs = performance.now() + STATEMENT_TIMEOUT_MS;
   while ((await query(older, [current?.id ?? ""])).length > 0) {
     if (performance.now() > endMs) throw pagesInUse();
