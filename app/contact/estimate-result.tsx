@@ -3,7 +3,6 @@ import { countryName } from "../../contract/country-name.ts";
 import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
-import { COLUMN, ridgeOf } from "../../contract/footprint/ridge.ts";
 import {
   adviceFor,
   averagesText,
@@ -57,11 +56,25 @@ interface ExampleProps {
   onUse(): void;
 }
 
+/** Where the columns of an empty result start. Their lower ends are outside of the picture, so only the tops are round. */
+const GHOST_COLUMNS = [
+  ["0%", "60%"],
+  ["16.7%", "35%"],
+  ["33.3%", "15%"],
+  ["50%", "70%"],
+  ["66.7%", "0%"],
+  ["83.3%", "50%"],
+] as const;
+
 /** Shown without amounts. */
 function Invitation({ onChoose }: ExampleProps) {
   return (
     <>
-      <Ridge estimate={null} />
+      <svg className="footprint-ghost" aria-hidden="true">
+        {GHOST_COLUMNS.map(([left, top]) => (
+          <rect key={left} x={left} y={top} width="15.6%" height="200%" rx="8" />
+        ))}
+      </svg>
       <p className="footprint-empty">Your estimate appears here as you type.</p>
       <div className="footprint-examples">
         <p className="footprint-empty">Or see an example:</p>
@@ -72,16 +85,6 @@ function Invitation({ onChoose }: ExampleProps) {
         ))}
       </div>
     </>
-  );
-}
-
-function Ridge({ estimate }: { estimate: FootprintEstimate | null }) {
-  return (
-    <svg className={estimate ? "ridge" : "ridge ridge-ghost"} aria-hidden="true">
-      {ridgeOf(estimate).map(({ category, x, y, isLargest }) => (
-        <rect key={category} x={x} y={y} {...COLUMN} className={isLargest ? "ridge-largest" : undefined} />
-      ))}
-    </svg>
   );
 }
 
@@ -98,7 +101,6 @@ function Total({ estimate, example, onUse }: ShownEstimate) {
   const [first = { kg: 0 }] = categories;
   return (
     <>
-      <Ridge estimate={estimate} />
       <p className="footprint-total">
         <span>{example === "" ? "Your estimate:" : `Example, ${example}:`}</span>{" "}
         <strong data-fact="total">

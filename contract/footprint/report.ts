@@ -1,7 +1,6 @@
 import { escapeHtml } from "../visible-text.ts";
 import { type ElectricityTable, estimateFootprint } from "./arithmetic.ts";
 import { type FootprintInputs, formatMass, formatTotal, unbroken } from "./fields.ts";
-import { ridgeSvg } from "./ridge.ts";
 import {
   CREDITS_NOTE,
   describeWhom,
@@ -46,7 +45,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
   const each = eachText(estimate);
   const between = rangeText(estimate);
   return [
-    `<h2 id="report-title">Your estimate</h2>${ridgeSvg(estimate)}`,
+    `<h2 id="report-title">Your estimate</h2>`,
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
     `${fact("country", escapeHtml(countryName) || "not chosen, so averages are used where the country matters")}. `,
