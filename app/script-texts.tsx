@@ -85,16 +85,25 @@ function EveryOutcome({ read, show }: Estimator) {
           hasFailedToLoad
           problems={[["", ""] as [string, string], ["", ""] as [string, string]].slice(0, count)}
           announcement=""
-          example={count === 1 ? "" : "Student"}
+          example={count === 1 ? "" : "student"}
           countries={[]}
           fieldOf={(name) => ({ name, value: "", onEdit: () => {}, onLeave: () => {} })}
           onToggle={() => {}}
           onContinue={() => {}}
+          onUseExample={() => {}}
           onRemove={() => {}}
         />
       ))}
       <div>{show(read(START_VALUES), null, EXAMPLE).total}</div>
-      <div>{show(read(everyAmount("1")), null, { ...EXAMPLE, example: "Student" }).total}</div>
+      <div>{show(read(everyAmount("1")), null, { ...EXAMPLE, example: "student" }).total}</div>
+      <FormHead
+        isEnclosed={false}
+        example="student"
+        reading={undefined}
+        problems={[]}
+        onEdit={() => {}}
+        onRemove={() => {}}
+      />
       <PrintButton />
       <ErrorMessage level="h2" detail="" email={site.contactEmail}>
         <ReloadButton />
@@ -103,6 +112,7 @@ function EveryOutcome({ read, show }: Estimator) {
         <FormHead
           key={problems.length}
           isEnclosed
+          example=""
           reading={read(everyAmount("1"))}
           problems={problems}
           onEdit={() => {}}
@@ -113,7 +123,7 @@ function EveryOutcome({ read, show }: Estimator) {
   );
 }
 
-const EXAMPLE = { example: "", onChoose: () => {}, onUse: () => {} };
+const EXAMPLE = { example: "", onChoose: () => {} };
 
 function everyAmount(text: string): Values {
   return { ...START_VALUES, ...Object.fromEntries(Object.keys(AMOUNTS).map((field) => [FIELD_PREFIX + field, text])) };

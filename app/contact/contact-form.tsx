@@ -8,7 +8,7 @@ import { useLoaded } from "../use-loaded.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { Field, type FieldState, FORM_ID, focusOn, MessageField } from "./field.tsx";
-import { FOOTPRINT_TITLE_ID, FootprintPart, NEXT_ID, USE_EXAMPLE_ID } from "./footprint-part.tsx";
+import { FOOTPRINT_TITLE_ID, FootprintPart, NEXT_ID } from "./footprint-part.tsx";
 import { CopyReference, ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
 import { FORM_HEAD_ID, FORM_TITLE_ID, FormHead } from "./form-head.tsx";
 import {
@@ -163,10 +163,6 @@ function Form(props: FormProps) {
     example: view.example,
     onChoose(name: string, figures: Values) {
       flushSync(() => dispatch({ type: "exampled", name, figures }));
-      focusOn(USE_EXAMPLE_ID);
-    },
-    onUse() {
-      flushSync(() => dispatch({ type: "adopted" }));
       focusOn(NEXT_ID);
     },
   };
@@ -191,11 +187,16 @@ function Form(props: FormProps) {
         fieldOf={fieldOf}
         onToggle={(fold, isOpen) => dispatch({ type: "toggled", fold, isOpen })}
         onContinue={closeEstimate}
-        onRemove={() => removeEstimate(FOOTPRINT_TITLE_ID)}
+        onUseExample={() => {
+          flushSync(() => dispatch({ type: "adopted" }));
+          focusOn(NEXT_ID);
+        }}
+        onRemove={() => removeEstimate(view.example === "" ? FOOTPRINT_TITLE_ID : NEXT_ID)}
       />
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <FormHead
           isEnclosed={view.isEnclosed}
+          example={view.example}
           reading={reading}
           problems={problems}
           onEdit={() => focusOn(unreadable ?? FOOTPRINT_TITLE_ID)}
@@ -216,7 +217,8 @@ function Form(props: FormProps) {
           >
             <p className="form-note">Fields marked with an asterisk are required.</p>
             {FIELD_NAMES.map(contactFieldOf)}
-            <input type="hidden" name="example" value={view.example} />
+            <input type="hidden" name="example" value={values.example} />
+            <input type="hidden" name="exampleFields" value={values.exampleFields} />
             <div className="trap" aria-hidden="true">
               <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />

@@ -19,7 +19,7 @@ import {
 import { capitalised } from "../../contract/visible-text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
 import { EXAMPLES } from "./examples.ts";
-import { type Result, USE_EXAMPLE_ID } from "./footprint-part.tsx";
+import type { Result } from "./footprint-part.tsx";
 import type { SentReport, Values } from "./form-state.ts";
 import { type Reading, readEstimate } from "./reading.ts";
 
@@ -53,7 +53,6 @@ interface ExampleProps {
   /** The name of the example that the amounts are from, or empty. */
   example: string;
   onChoose(name: string, figures: Values): void;
-  onUse(): void;
 }
 
 /** Where the columns of an empty result start. Their lower ends are outside of the picture, so only the tops are round. */
@@ -67,7 +66,7 @@ const GHOST_COLUMNS = [
 ] as const;
 
 /** Shown without amounts. */
-function Invitation({ onChoose }: ExampleProps) {
+function Invitation(props: ExampleProps) {
   return (
     <>
       <svg className="footprint-ghost" aria-hidden="true">
@@ -76,15 +75,22 @@ function Invitation({ onChoose }: ExampleProps) {
         ))}
       </svg>
       <p className="footprint-empty">Your estimate appears here as you type.</p>
-      <div className="footprint-examples">
-        <p className="footprint-empty">Or see an example:</p>
-        {EXAMPLES.map(([name, figures]) => (
-          <button key={name} type="button" className="text-button" onClick={() => onChoose(name, figures)}>
-            {name}
-          </button>
-        ))}
-      </div>
+      <Examples title="Or see an example:" {...props} />
     </>
+  );
+}
+
+/** The examples that are not shown. */
+function Examples({ title, example, onChoose }: ExampleProps & { title: string }) {
+  return (
+    <div className="footprint-examples">
+      <p className="footprint-empty">{title}</p>
+      {EXAMPLES.filter(([name]) => name !== example).map(([name, figures]) => (
+        <button key={name} type="button" className="text-button" onClick={() => onChoose(name, figures)}>
+          {capitalised(name)}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -95,14 +101,14 @@ interface ShownEstimate extends Pick<Reading, "country" | "largest">, ExamplePro
 }
 
 /** The number and its parts, which stay in view beside the fields. */
-function Total({ estimate, example, onUse }: ShownEstimate) {
+function Total({ estimate, example, onChoose }: ShownEstimate) {
   const each = eachText(estimate);
   const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
   const [first = { kg: 0 }] = categories;
   return (
     <>
       <p className="footprint-total">
-        <span>{example === "" ? "Your estimate:" : `Example, ${example}:`}</span>{" "}
+        <span>{example === "" ? "Your estimate:" : `Example: ${example}`}</span>{" "}
         <strong data-fact="total">
           <span>{unbroken(formatAbout(estimate.totalKg))}</span> <small>CO₂e a year</small>
         </strong>
@@ -113,12 +119,10 @@ function Total({ estimate, example, onUse }: ShownEstimate) {
         </p>
       )}
       {example !== "" && (
-        <div className="footprint-examples">
-          <p>These are not your figures. They are sent only if you change a number or use them.</p>
-          <button type="button" className="button button-outline" id={USE_EXAMPLE_ID} onClick={onUse}>
-            Use this
-          </button>
-        </div>
+        <>
+          <p>These are not your figures. They are not sent unless you change a number or press “Use this”.</p>
+          <Examples title="Other examples:" example={example} onChoose={onChoose} />
+        </>
       )}
       {categories.length > 0 && (
         <ul className="footprint-bars">

@@ -3,9 +3,9 @@ import type { Values } from "./form-state.ts";
 
 /** Round figures that we chose, for visitors who want to see a result first. By name, with a value for each field. */
 export const EXAMPLES: readonly (readonly [name: string, figures: Values])[] = [
-  ["Flat for two", figures({ people: "2", electricityKwh: "1800", gasKwh: "7500", carKm: "5000", shortFlights: "2" })],
+  ["flat for two", figures({ people: "2", electricityKwh: "1800", gasKwh: "7500", carKm: "5000", shortFlights: "2" })],
   [
-    "Office of 40",
+    "office of 40",
     figures({
       for: "organisation",
       people: "40",
@@ -16,7 +16,7 @@ export const EXAMPLES: readonly (readonly [name: string, figures: Values])[] = [
       longFlights: "8",
     }),
   ],
-  ["Student", figures({ people: "1", electricityKwh: "900", gasKwh: "3000", shortFlights: "1" })],
+  ["student", figures({ people: "1", electricityKwh: "900", gasKwh: "3000", shortFlights: "1" })],
 ];
 
 function figures(amounts: Values): Values {

@@ -9,8 +9,7 @@ import { FOLDED, type Fold, GROUPS, type Group, WHOM, type Words } from "./quest
 
 /** The control that opens and closes the part. */
 export const FOOTPRINT_TITLE_ID = "footprint-title";
-/** What gets the focus when an example is shown, and when it is used. */
-export const USE_EXAMPLE_ID = "use-example";
+/** The main action of the result. */
 export const NEXT_ID = "footprint-next";
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
@@ -35,6 +34,7 @@ interface FootprintPartProps extends Pick<FormView, "reading" | "problems" | "an
   fieldOf(name: string): FieldState;
   onToggle(fold: Fold, isOpen: boolean): void;
   onContinue(): void;
+  onUseExample(): void;
   onRemove(): void;
 }
 
@@ -140,20 +140,26 @@ export function FootprintPart(props: FootprintPartProps) {
               </div>
             )}
             <div className="footprint-actions">
-              <a
-                id={NEXT_ID}
-                className={`button button-${reading?.estimate ? "primary" : "outline"}`}
-                href={`#${FORM_TITLE_ID}`}
-                onClick={(event) => {
-                  event.preventDefault();
-                  props.onContinue();
-                }}
-              >
-                Continue to your message
-              </a>
-              {reading?.estimate && (
+              {props.example === "" ? (
+                <a
+                  id={NEXT_ID}
+                  className={`button button-${reading?.estimate ? "primary" : "outline"}`}
+                  href={`#${FORM_TITLE_ID}`}
+                  onClick={(event) => {
+                    event.preventDefault();
+                    props.onContinue();
+                  }}
+                >
+                  Continue to your message
+                </a>
+              ) : (
+                <button type="button" id={NEXT_ID} className="button button-primary" onClick={props.onUseExample}>
+                  Use this
+                </button>
+              )}
+              {(reading?.estimate || props.example !== "") && (
                 <button type="button" className="text-button" onClick={props.onRemove}>
-                  Remove the estimate
+                  {props.example === "" ? "Remove the estimate" : "Clear the example"}
                 </button>
               )}
             </div>

@@ -5,13 +5,13 @@ import type { FormView } from "./form-state.ts";
 export const FORM_HEAD_ID = "form-head";
 export const FORM_TITLE_ID = "form-title";
 
-interface FormHeadProps extends Pick<FormView, "isEnclosed" | "reading" | "problems"> {
+interface FormHeadProps extends Pick<FormView, "isEnclosed" | "example" | "reading" | "problems"> {
   onEdit(): void;
   onRemove(): void;
 }
 
 /** The title of the form, and what goes with the message. */
-export function FormHead({ isEnclosed, reading, problems, onEdit, onRemove }: FormHeadProps) {
+export function FormHead({ isEnclosed, example, reading, problems, onEdit, onRemove }: FormHeadProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together, not fields
     <div
@@ -59,7 +59,9 @@ export function FormHead({ isEnclosed, reading, problems, onEdit, onRemove }: Fo
           </div>
         </div>
       ) : (
-        <p className="form-note">To add an estimate, enter an amount.</p>
+        <p className="form-note">
+          {example === "" ? "To add an estimate, enter an amount." : "The example is not included."}
+        </p>
       )}
     </div>
   );

@@ -70,11 +70,21 @@ test("removing the estimate resets its fields alone", () => {
   expect(state.values).toEqual({ ...START_VALUES, ...VISITOR });
 });
 
-test("an example fills what is empty, and is sent only once a number was changed or it is used", () => {
+test("an example fills what is empty, can be replaced, and is sent only once a number was changed or it is used", () => {
   const figures = { "footprint.gasKwh": "7500", "footprint.gasPer": "year", "footprint.people": "2" };
-  const own = { "footprint.people": "3", "footprint.gasPer": "month" };
-  const shown = after(seed({ ...VISITOR, ...own }), { type: "exampled", name: "Flat for two", figures });
-  expect(shown.values).toMatchObject({ ...figures, "footprint.people": "3", example: "Flat for two" });
+  const own = { ...VISITOR, "footprint.people": "2", "footprint.carKm": "?" };
+  const shown = after(seed({ ...own, "footprint.gasPer": "month" }), { type: "exampled", name: "flat", figures });
+  expect(shown.values).toMatchObject({ ...figures, "footprint.carKm": "?", example: "flat" });
+  const others = { "footprint.people": "9", "footprint.longFlights": "1" };
+  // Also after a reload.
+  const replaced = nextState(after(seed(shown.values)), { type: "exampled", name: "student", figures: others });
+  expect(replaced.values).toEqual({
+    ...START_VALUES,
+    ...own,
+    "footprint.longFlights": "1",
+    example: "student",
+    exampleFields: "footprint.longFlights",
+  });
   const isSent = ({ values }: FormState) => "footprint" in JSON.parse(requestBody(values));
   expect(isSent(nextState(shown, edit("message", "Hi")))).toBe(false);
   expect(isSent(nextState(shown, edit("footprint.gasKwh", "7501")))).toBe(true);
@@ -86,7 +96,10 @@ test("an example fills what is empty, and is sent only once a number was changed
   const answer = { success: true, reference: "BC-7K3Q-9M" } as const;
   const done = nextState(sending, { type: "answered", answer, date: new Date(0) });
   expect([done.report, done.values]).toEqual(["", START_VALUES]);
-  expect(nextState(shown, { type: "removed" }).values.example).toBe("");
+  expect(nextState(replaced, { type: "removed" })).toMatchObject({
+    values: { ...START_VALUES, ...own },
+    open: ["footprint"],
+  });
 });
 
 test("sends the estimate only with an amount, and every field by its name", () => {

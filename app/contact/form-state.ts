@@ -8,10 +8,13 @@ import type { Reading } from "./reading.ts";
 export type Values = Readonly<Record<string, string>>;
 
 /**
- * The form as it starts. A field is filled in if its value differs from this one. `example` is the name of the example
- * that the amounts are from; a hidden field, so that it is kept together with them.
+ * The name of the example that is shown, and the names of the fields that it filled, separated by spaces. They are
+ * hidden fields, so that they are kept together with the amounts.
  */
-export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, example: "" };
+const NO_EXAMPLE = { example: "", exampleFields: "" };
+
+/** The form as it starts. A field is filled in if its value differs from this one. */
+export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, ...NO_EXAMPLE };
 
 /**
  * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,
@@ -89,7 +92,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       return { ...state, ...settledOn(values), isInteractive: true, submitted: values, open };
     }
     case "edited": {
-      const example = event.name in START_TEXTS ? { example: "" } : {};
+      const example = event.name in START_TEXTS ? NO_EXAMPLE : {};
       return { ...state, values: { ...state.values, ...example, [event.name]: event.value }, typing: event.name };
     }
     case "left": {
@@ -100,20 +103,23 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "settled":
       return { ...state, settled: { values: state.values, typing: state.typing } };
     case "exampled": {
+      const own = withoutExample(state.values);
       // Fills what is empty. An amount of the example is in the example's unit.
-      const isFree = (name: string) =>
-        state.values[name] === START_VALUES[name] || name.slice(FIELD_PREFIX.length) in UNITS;
+      const isFree = (name: string) => own[name] === START_VALUES[name] || name.slice(FIELD_PREFIX.length) in UNITS;
       const filled = Object.entries(event.figures).filter(([name]) => isFree(name));
-      return { ...state, ...settledOn({ ...state.values, ...Object.fromEntries(filled), example: event.name }) };
+      const exampleFields = filled.map(([name]) => name).join(" ");
+      return { ...state, ...settledOn({ ...own, ...Object.fromEntries(filled), example: event.name, exampleFields }) };
     }
     case "adopted":
-      return { ...state, ...settledOn({ ...state.values, example: "" }) };
+      return { ...state, ...settledOn({ ...state.values, ...NO_EXAMPLE }) };
     case "toggled": {
       const others = state.open.filter((fold) => fold !== event.fold);
       return { ...state, open: event.isOpen ? [...others, event.fold] : others };
     }
     case "removed":
-      return { ...state, ...settledOn({ ...state.values, ...START_TEXTS, example: "" }), open: [] };
+      // Without its example, the part stays open for the visitor's own amounts.
+      if (state.values.example) return { ...state, ...settledOn(withoutExample(state.values)) };
+      return { ...state, ...settledOn({ ...state.values, ...START_TEXTS }), open: [] };
     case "submitted": {
       const { values, errors } = event;
       const kind = Object.keys(errors).length > 0 ? "invalid" : "sending";
@@ -129,6 +135,12 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "again":
       return { ...state, phase: { kind: "idle" } };
   }
+}
+
+/** The values that the visitor entered. */
+function withoutExample(values: Values): Values {
+  const names = values.exampleFields?.split(" ").filter((name) => name in START_TEXTS) ?? [];
+  return { ...values, ...Object.fromEntries(names.map((name) => [name, START_TEXTS[name] ?? ""])), ...NO_EXAMPLE };
 }
 
 function settledOn(values: Values): Pick<FormState, "values" | "typing" | "settled"> {
@@ -169,7 +181,7 @@ export function formView(state: FormState, read: ((values: Values) => Reading) |
   const reading = read?.(values);
   const before = read?.(settled.values);
   const { example = "" } = settled.values;
-  const total = before?.total && `${example ? `Example, ${example}` : "Your estimate"}: ${before.total}`;
+  const total = before?.total && `${example ? `Example: ${example},` : "Your estimate:"} ${before.total}`;
   return {
     reading,
     errors: shownErrors(reading?.errors ?? {}, state),
@@ -237,7 +249,7 @@ export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerE
 
 /** The body of `/send-email`, where the fields of the estimate have names without a prefix. */
 export function requestBody(values: Values): string {
-  const message = Object.entries(values).filter(([name]) => !(name in START_TEXTS) && name !== "example");
+  const message = Object.entries(values).filter(([name]) => !(name in START_TEXTS || name in NO_EXAMPLE));
   const amounts = Object.keys(START_TEXTS).map((name) => [name.slice(FIELD_PREFIX.length), values[name]]);
   const footprint = isEnclosed(values) ? Object.fromEntries(amounts) : undefined;
   return JSON.stringify({ ...Object.fromEntries(message), footprint });

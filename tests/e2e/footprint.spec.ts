@@ -264,14 +264,23 @@ test("the estimate works by keyboard alone, and its input survives going back an
 
 test("an example is named as one, survives a reload, and is enclosed only once it is used", async ({ page }) => {
   await openPart(page);
-  await part(page).getByRole("button", { name: "Flat for two" }).press("Enter");
+  const choose = (name: string) => part(page).getByRole("button", { name }).press("Enter");
+  await choose("Office of 40");
   const use = part(page).getByRole("button", { name: "Use this" });
   await expect(use).toBeFocused();
-  await expect(announcement(page)).toHaveText(/^Example, Flat for two: about .+ a year$/);
+  await expect(use).toHaveClass(/button-primary/);
+  await expect(next(page)).toHaveCount(0);
   await expectAccessible(page);
-  await expect(enclosed(page)).toHaveCount(0);
+  await choose("Clear the example");
+  await expect(next(page)).toBeFocused();
+  await expect(amount(page, "people")).toHaveValue("");
+  await choose("Office of 40");
+  await choose("Flat for two");
+  await expect(amount(page, "longFlights")).toHaveValue("");
+  await expect(announcement(page)).toHaveText(/^Example: flat for two, about .+ a year$/);
+  await expect(page.locator(".form-head")).toContainText("The example is not included.");
   await page.reload();
-  await expect(part(page).locator(".footprint-total")).toContainText("Example, Flat for two:");
+  await expect(part(page).locator(".footprint-total")).toContainText("Example: flat for two");
   await use.press("Enter");
   await expect(next(page)).toBeFocused();
   await expect(enclosed(page)).toContainText("Your estimate is included");
