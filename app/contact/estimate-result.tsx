@@ -119,10 +119,7 @@ function Total({ estimate, example, onChoose }: ShownEstimate) {
         </p>
       )}
       {example !== "" && (
-        <>
-          <p>These are not your figures. They are not sent unless you change a number or press “Use this”.</p>
-          <Examples title="Other examples:" example={example} onChoose={onChoose} />
-        </>
+        <p>These are not your figures. They are not sent unless you change a number or press “Use this”.</p>
       )}
       {categories.length > 0 && (
         <ul className="footprint-bars">
@@ -139,6 +136,7 @@ function Total({ estimate, example, onChoose }: ShownEstimate) {
           ))}
         </ul>
       )}
+      {example !== "" && <Examples title="Other examples:" example={example} onChoose={onChoose} />}
     </>
   );
 }
