@@ -144,7 +144,7 @@ test.each([
   const url = await server.createDatabase();
   const store = await open(url);
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
-  const older = new pg.Client({ connectionString: url, ...(database && { database }) });
+  const older = new pg.Client(database ? Object.assign(new URL(url), { pathname: database }).href : url);
   await older.connect();
   try {
     await older.query(begin);
