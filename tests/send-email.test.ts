@@ -260,6 +260,11 @@ describe("a form without script", () => {
     expect(await pageAt("/contact")).not.toContain("Message sent successfully!");
   });
 
+  test("is stored without the figures of an example", async () => {
+    await form({ ...BODY, "footprint.carKm": "5000", example: "student" });
+    expect(await subject.store.messages.list({})).toMatchObject([{ message: BODY.message, footprint: null }]);
+  });
+
   test("is below the size limit with the longest message and every field of the estimate", async () => {
     const message = "鬱".repeat(5000);
     const inputs = Object.keys(AMOUNTS).map((name) => [`footprint.${name}`, "1".padStart(40, "0")]);

@@ -72,9 +72,10 @@ test("removing the estimate resets its fields alone", () => {
 
 test("an example fills what is empty, can be replaced, and is sent only once a number was changed or it is used", () => {
   const figures = { "footprint.gasKwh": "7500", "footprint.gasPer": "year", "footprint.people": "2" };
-  const own = { ...VISITOR, "footprint.people": "2", "footprint.carKm": "?" };
-  const shown = after(seed({ ...own, "footprint.gasPer": "month" }), { type: "exampled", name: "flat", figures });
-  expect(shown.values).toMatchObject({ ...figures, "footprint.carKm": "?", example: "flat" });
+  const own = { ...VISITOR, "footprint.people": "2", "footprint.carKm": "?", "footprint.carUnit": "mi" };
+  const all = { ...figures, "footprint.carKm": "5000", "footprint.carUnit": "km" };
+  const shown = after(seed({ ...own, "footprint.gasPer": "month" }), { type: "exampled", name: "flat", figures: all });
+  expect(shown.values).toMatchObject({ ...own, ...figures, example: "flat" });
   const others = { "footprint.people": "9", "footprint.longFlights": "1" };
   // Also after a reload.
   const replaced = nextState(after(seed(shown.values)), { type: "exampled", name: "student", figures: others });
@@ -96,6 +97,12 @@ test("an example fills what is empty, can be replaced, and is sent only once a n
   const answer = { success: true, reference: "BC-7K3Q-9M" } as const;
   const done = nextState(sending, { type: "answered", answer, date: new Date(0) });
   expect([done.report, done.values]).toEqual(["", START_VALUES]);
+  const usedMeanwhile = nextState(nextState(sending, { type: "adopted" }), {
+    type: "answered",
+    answer,
+    date: new Date(0),
+  });
+  expect(usedMeanwhile.values).toMatchObject({ ...figures, message: "" });
   expect(nextState(replaced, { type: "removed" })).toMatchObject({
     values: { ...START_VALUES, ...own },
     open: ["footprint"],

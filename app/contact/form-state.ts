@@ -1,5 +1,5 @@
 import { EMPTY_MESSAGE, parseContactMessage } from "../../contract/contact-message.ts";
-import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS, UNITS } from "../../contract/footprint/fields.ts";
+import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
 import { type AnswerErrors, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { FOLDED, type Fold } from "./questions.ts";
 import type { Reading } from "./reading.ts";
@@ -12,6 +12,13 @@ export type Values = Readonly<Record<string, string>>;
  * hidden fields, so that they are kept together with the amounts.
  */
 const NO_EXAMPLE = { example: "", exampleFields: "" };
+
+/** The fields that are units, with the field whose unit they are. */
+const UNIT_FIELDS: Values = {
+  "footprint.electricityPer": "footprint.electricityKwh",
+  "footprint.gasPer": "footprint.gasKwh",
+  "footprint.carUnit": "footprint.carKm",
+};
 
 /** The form as it starts. A field is filled in if its value differs from this one. */
 export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, ...NO_EXAMPLE };
@@ -105,7 +112,10 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "exampled": {
       const own = withoutExample(state.values);
       // Fills what is empty. An amount of the example is in the example's unit.
-      const isFree = (name: string) => own[name] === START_VALUES[name] || name.slice(FIELD_PREFIX.length) in UNITS;
+      const isFree = (name: string): boolean => {
+        const amount = UNIT_FIELDS[name];
+        return amount ? amount in event.figures && isFree(amount) : own[name] === START_VALUES[name];
+      };
       const filled = Object.entries(event.figures).filter(([name]) => isFree(name));
       const exampleFields = filled.map(([name]) => name).join(" ");
       return { ...state, ...settledOn({ ...own, ...Object.fromEntries(filled), example: event.name, exampleFields }) };
@@ -156,7 +166,11 @@ function outcomeOf(answer: SendEmailAnswer, keepsEdits = false): Pick<FormState,
 /** Clears each field that still has the sent value. */
 function afterSuccess(state: FormState, answer: SendEmailAnswer & { success: true }, date: Date): FormState {
   const { submitted } = state;
-  const kept = Object.entries(state.values).filter(([name, value]) => value !== submitted[name]);
+  // An example that was used meanwhile has not been sent.
+  const isUsed = state.values.example !== submitted.example;
+  const kept = Object.entries(state.values).filter(
+    ([name, value]) => value !== submitted[name] || (isUsed && name in START_TEXTS),
+  );
   const keepsEdits = kept.length > 0;
   return {
     ...state,
