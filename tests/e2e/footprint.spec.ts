@@ -515,7 +515,7 @@ test("with text at 200 %, no word in its buttons or the outcome breaks", { tag: 
   await expect(page.locator(".alert-sent")).toBeVisible();
   for (const width of [360, 375, 390]) {
     await page.setViewportSize({ width, height: 640 });
-    if (width > 360) expect(await brokenWords(page.locator(".alert-sent .alert-text")), `at ${width} px`).toEqual([]);
+    if (width > 360) expect(await brokenWords(page.locator(".alert-sent .sent-title")), `at ${width} px`).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   }
 });
