@@ -48,10 +48,13 @@ function hydrate(root: HTMLElement): void {
   // Chromium loses a state that is written while the page reloads, so typed text is stored after a short pause. Not with
   // every key: browsers limit how often a page may write its state.
   let pause = 0;
-  root.addEventListener("input", () => {
+  const rememberSoon = () => {
     clearTimeout(pause);
     pause = window.setTimeout(remember, PAUSE_MS);
-  });
+  };
+  root.addEventListener("input", rememberSoon);
+  // A button may fill or clear fields.
+  root.addEventListener("click", rememberSoon);
   root.addEventListener("change", remember);
   addEventListener("pagehide", remember);
   // A link within the page creates a history entry that lacks the values.

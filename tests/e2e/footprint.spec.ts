@@ -279,6 +279,7 @@ test("an example is named as one, survives a reload, and is enclosed only once i
   await expect(amount(page, "longFlights")).toHaveValue("");
   await expect(announcement(page)).toHaveText(/^Example: flat for two, about .+ a year$/);
   await expect(page.locator(".form-head")).toContainText("The example is not included.");
+  await expect.poll(() => page.evaluate(() => history.state.example)).toBe("flat for two");
   await page.reload();
   await expect(part(page).locator(".footprint-total")).toContainText("Example: flat for two");
   await use.press("Enter");
