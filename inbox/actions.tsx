@@ -28,6 +28,7 @@ const NAMED_REFERENCES = 5;
 /** A mark of more messages asks first. */
 const MARKED_UNASKED = 10;
 const DRAWN_MS = 100;
+const RED = { color: "red" } as const;
 
 interface ActionLabels {
   label: string;
@@ -130,12 +131,7 @@ export function ActionDialog() {
   return shown && <Dialog key={shown.title} {...shown} />;
 }
 
-function ask(
-  title: string,
-  text: string,
-  confirm: string,
-  look: Pick<DialogProps, "color"> = { color: "red" },
-): Promise<boolean> {
+function ask(title: string, text: string, confirm: string, look: { color?: "red" }): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (isConfirmed: boolean) => {
       setDialog(null);
@@ -261,12 +257,12 @@ function confirmationOf(action: Action, count: number, name: string | undefined)
   const { question, label } = ACTION_LABELS[action];
   if (question && count > MARKED_UNASKED) return [question(messages), "You can undo this.", label, {}];
   if (action === "resend" && count > 1)
-    return [`Resend ${messages}?`, "The team gets each message by email again.", `Resend ${messages}`];
+    return [`Resend ${messages}?`, "The team gets each message by email again.", `Resend ${messages}`, RED];
   if (action !== "delete") return null;
   const text =
     "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
   const what = count === 1 && name !== undefined ? `the message from ${visible(name)}` : messages;
-  return [`Delete ${what}?`, text, `Delete ${messages}`];
+  return [`Delete ${what}?`, text, `Delete ${messages}`, RED];
 }
 
 /** One sentence about the whole action, and one for each reason why messages were not changed. */

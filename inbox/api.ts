@@ -225,9 +225,7 @@ export async function download(
 
 /** The text that tells the operator about a thrown error. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof TRPCClientError) {
-    return error.data ? error.message : "The inbox does not answer. It may have been stopped.";
-  }
+  if (error instanceof TRPCClientError && !error.data) return "The inbox does not answer. It may have been stopped.";
   return error instanceof Error && error.message
     ? asSentence(error.message)
     : "Something went wrong. Reload this page.";

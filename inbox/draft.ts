@@ -62,7 +62,7 @@ export function currentDraft({ reference, draft, history }: MessageDetail, known
   const stored = { subject: draft?.subject || blank.subject, text: draft?.text ?? "" };
   return {
     ...stored,
-    key: "",
+    key: crypto.randomUUID(),
     stored: draftHash(stored),
     tried: [],
     knownAt: draft?.savedAt ?? new Date(0),
@@ -74,11 +74,10 @@ export function currentDraft({ reference, draft, history }: MessageDetail, known
 
 export function useDraft(message: MessageDetail) {
   const { reference } = message;
-  const draft = currentDraft(
-    message,
-    useSyncExternalStore(subscribe, () => drafts.get(reference)),
-  );
+  const known = useSyncExternalStore(subscribe, () => drafts.get(reference));
+  const draft = currentDraft(message, known);
   const set = (changes: Partial<Draft>) => {
+    if (draft.isSending) return;
     write(reference, { ...draft, key: crypto.randomUUID(), ...changes });
     saveSoon(reference);
   };
@@ -100,10 +99,7 @@ export function useDraft(message: MessageDetail) {
 
 function saveSoon(reference: string, delayMs = SAVE_PAUSE_MS): void {
   clearTimeout(timers.get(reference));
-  timers.set(
-    reference,
-    setTimeout(() => save(reference), delayMs),
-  );
+  timers.set(reference, setTimeout(save, delayMs, reference));
 }
 
 /** Saves a changed draft, and what is typed meanwhile afterwards. Repeats an attempt that failed. */
@@ -147,21 +143,27 @@ function showStored(reference: string, draft: DraftText | null): void {
   queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: stored });
 }
 
-/** Sends the draft by `send`, after a running call that saves it. Keeps and saves it if `send` rejects. */
-export async function sendReply(reference: string, draft: Draft, send: (key: string) => Promise<unknown>) {
-  const key = draft.key || crypto.randomUUID();
-  write(reference, { ...draft, key, isSending: true });
-  await running.get(reference);
-  try {
-    await send(key);
-  } catch (error) {
-    update(reference, { isSending: false });
-    saveSoon(reference, 0);
-    throw error;
-  }
-  write(reference, null);
-  showStored(reference, null);
-  return key;
+/**
+ * From now on, the draft does not change. The returned function sends it by `send`, after a running call that saves it.
+ * Keeps and saves it if `send` rejects.
+ */
+export function startSending(reference: string, draft: Draft, send: () => Promise<unknown>) {
+  write(reference, draft);
+  // It may wait long for its turn.
+  save(reference);
+  update(reference, { isSending: true });
+  return async () => {
+    try {
+      await running.get(reference);
+      await send();
+    } catch (error) {
+      update(reference, { isSending: false });
+      saveSoon(reference, 0);
+      throw error;
+    }
+    write(reference, null);
+    showStored(reference, null);
+  };
 }
 
 /** Shows a reply that was taken back, above what the operator has written since. */

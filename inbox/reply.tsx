@@ -7,7 +7,7 @@ import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll } from "./api.ts";
-import { isSaved, sendReply, takenBack, useDraft } from "./draft.ts";
+import { isSaved, startSending, takenBack, useDraft } from "./draft.ts";
 import { formatSince, formatTime, VisitorText } from "./labels.tsx";
 import { Card, Facts, focusTitle, useNow } from "./parts.tsx";
 
@@ -57,9 +57,8 @@ export function ReplyCard({ message, ...ways }: ReplyCardProps) {
   const { reply } = message.deliveries;
   const writing = useDraft(message);
   const rewrite = () => {
-    const [subject = "", text = ""] = (history.findLast(({ kind }) => kind === "replied")?.detail ?? "").split(
-      /\n\n(.*)/s,
-    );
+    const sent = history.findLast(({ kind }) => kind === "replied")?.detail ?? "";
+    const [subject = "", text = ""] = sent.split(/\n\n(.*)/s);
     writing.insert({ subject, text });
     setTimeout(focusReply);
   };
@@ -125,18 +124,19 @@ function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & 
 function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { writing: ReturnType<typeof useDraft> }) {
   const { reference, version, email, replyRefusal } = message;
   const { draft, change, insert, keep } = writing;
-  const { subject, text, other, isSending } = draft;
+  const { key, subject, text, other, isSending } = draft;
   const isReady = !isSending && other === null && replyRefusal === null;
 
   const send = (event: { preventDefault(): void }, isNext = false) => {
     event.preventDefault();
     if (!isReady || text.trim() === "" || subject.trim() === "") return;
     const { pathname } = location;
-    void attempt(`reply ${reference}`, async () => {
-      const reply = { reference, version, subject, text, isUndoable: true, isAnswer: isNext };
-      let key: string;
+    const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
+    const sendReply = startSending(reference, draft, () => call.reply.mutate(reply));
+    // A new name for every press: `isSending` ignores a second one.
+    void attempt(`reply ${crypto.randomUUID()}`, async () => {
       try {
-        key = await sendReply(reference, draft, (key) => call.reply.mutate({ ...reply, key }));
+        await sendReply();
       } catch (error) {
         await reloadAll();
         const details = [describeFailure(error), "You can send it again: the sender gets it once."];

@@ -930,6 +930,26 @@ test("messages are answered one after another by keyboard, and a reply can be ta
   }
 });
 
+test("a reply that waits for an earlier one does not change", async ({ page, inbox }) => {
+  const references = [await put(inbox.store, "delivered"), await put(inbox.store, "delivered")];
+  const answer = await hold(page, "**/operations/reply*");
+  await inbox.open();
+  for (const reference of references) {
+    await page.locator(`#message-${reference}`).click();
+    await page.getByLabel("Text").fill("Hello");
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByLabel("Text")).not.toBeEditable();
+    await page.getByLabel("Insert a saved reply").selectOption("thanks");
+    await expect(page.getByLabel("Text")).toHaveValue("Hello");
+    await expect
+      .poll(async () => (await inbox.store.messages.readDrafts(reference)).others)
+      .toMatchObject([{ text: "Hello" }]);
+    await messagesLink(page).click();
+  }
+  answer();
+  for (const reference of references) await expect(row(page, reference)).toContainText("Reply waiting");
+});
+
 test("a draft survives a restart, becomes one reply, and can be sent again or rewritten", async ({ page, inbox }) => {
   inbox.expectTrouble(/ERR_|401|503/);
   const reference = await put(inbox.store, "delivered", { message: "Two\nlines" });
