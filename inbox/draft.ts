@@ -145,9 +145,9 @@ function showStored(reference: string, draft: DraftText | null): void {
 
 /**
  * From now on, the draft does not change. The returned function sends it by `send`, after a running call that saves it.
- * Keeps and saves it if `send` rejects.
+ * Keeps and saves it if `send` rejects, or if the operator wrote another draft in another window.
  */
-export function startSending(reference: string, draft: Draft, send: () => Promise<unknown>) {
+export function startSending(reference: string, draft: Draft, send: (replaces: number[]) => Promise<unknown>) {
   write(reference, draft);
   // It may wait long for its turn.
   save(reference);
@@ -155,7 +155,9 @@ export function startSending(reference: string, draft: Draft, send: () => Promis
   return async () => {
     try {
       await running.get(reference);
-      await send();
+      const { other, stored, tried } = drafts.get(reference) ?? draft;
+      if (other) throw new Error("You wrote another draft in another window");
+      await send([stored, ...tried]);
     } catch (error) {
       update(reference, { isSending: false });
       saveSoon(reference, 0);

@@ -132,7 +132,7 @@ function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { wr
     if (!isReady || text.trim() === "" || subject.trim() === "") return;
     const { pathname } = location;
     const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
-    const sendReply = startSending(reference, draft, () => call.reply.mutate(reply));
+    const sendReply = startSending(reference, draft, (replaces) => call.reply.mutate({ ...reply, replaces }));
     // A new name for every press: `isSending` ignores a second one.
     void attempt(`reply ${crypto.randomUUID()}`, async () => {
       try {
@@ -191,7 +191,7 @@ function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { wr
         readOnly={isSending}
         onChange={({ target }) => change({ text: target.value })}
       />
-      {other && (
+      {other && !isSending && (
         <Alert role="alert" color="yellow" title="You wrote another draft in another window">
           <p className="written">{other.text}</p>
           <Group gap="xs" mt="xs">

@@ -5,7 +5,7 @@ import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Reply } from "../store/actions.ts";
+import type { Reply, ReplyOptions } from "../store/actions.ts";
 import type { MessageFilter, Messages, Note } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
@@ -252,14 +252,14 @@ export async function undoStep(step: string, { store, steps }: { store: Store; s
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
-  { isUndoable, isAnswer }: { isUndoable: boolean; isAnswer: boolean },
+  { isUndoable, ...rest }: { isUndoable: boolean } & Pick<ReplyOptions, "isAnswer" | "replaces">,
   store: Store,
 ): Promise<void> {
   const now = await store.status.time();
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
-  const options = { version, undoMs: isUndoable ? REPLY_UNDO_MS : 0, isAnswer };
+  const options = { ...rest, version, undoMs: isUndoable ? REPLY_UNDO_MS : 0 };
   if (await store.messages.reply(reference, whole, now, options)) return;
   const problem = actionProblem("reply", (await store.messages.find(reference)) ?? message, now);
   if (problem !== null) throw new OperatorError({ problem });

@@ -106,6 +106,8 @@ export const FILTER = z.strictObject({
   /** Accepted before. */
   until: z.date().optional(),
 });
+/** The hashes of the drafts that may be stored. */
+const REPLACES = z.array(z.int()).max(MAX_TARGETS);
 const SORT = z.enum(SORTS).default("newest");
 const REFERENCE = z.object({ reference: text() });
 /** If a version is given, a message or a person's messages with another version are not changed. */
@@ -200,10 +202,11 @@ export const router = t.router({
         isUndoable: z.boolean().default(false),
         /** Marks the message as answered at once. */
         isAnswer: z.boolean().default(false),
+        replaces: REPLACES.optional(),
       }),
     )
-    .mutation(({ input: { key, subject, text, isUndoable, isAnswer, ...target }, ctx: { store } }) =>
-      replyTo(target, { key, subject, text }, { isUndoable, isAnswer }, store),
+    .mutation(({ input: { reference, version, key, subject, text, ...options }, ctx: { store } }) =>
+      replyTo({ reference, version }, { key, subject, text }, options, store),
     ),
 
   /** Makes a reply that has not been sent a draft again. */
@@ -222,8 +225,7 @@ export const router = t.router({
       REFERENCE.extend({
         subject: text(MAX_SUBJECT_LENGTH),
         text: text(MAX_REPLY_LENGTH),
-        /** The hashes of the drafts that may be stored. */
-        replaces: z.array(z.int()).max(MAX_TARGETS),
+        replaces: REPLACES,
       }),
     )
     .mutation(async ({ input: { reference, replaces, ...draft }, ctx: { store } }) => {

@@ -1,6 +1,6 @@
 import { addEvents, type Core, deleteMessages, idsOf, readLocked, updateMessages } from "./core.ts";
 import { type Query, readColumn, type Value } from "./database.ts";
-import { listDrafts, readDrafts, removeDraft, saveDraft } from "./drafts.ts";
+import { listDrafts, otherDraft, readDrafts, removeDraft, saveDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
 import type { Action, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
@@ -193,13 +193,15 @@ function addNote(core: Core, reference: string, text: string, now: Date): Promis
   });
 }
 
-interface ReplyOptions {
+export interface ReplyOptions {
   /** If given, a message with another version gets no reply. */
   version?: string | undefined;
   /** How long the reply can be taken back. */
   undoMs?: number;
   /** Also marks the message as answered now, not when the reply is delivered. */
   isAnswer?: boolean;
+  /** If given, a stored draft is removed only if `saveDraft` would replace it. */
+  replaces?: readonly number[] | undefined;
 }
 
 /**
@@ -211,7 +213,7 @@ function reply(
   reference: string,
   reply: Reply,
   now: Date,
-  { version, undoMs = 0, isAnswer = false }: ReplyOptions = {},
+  { version, undoMs = 0, isAnswer = false, replaces }: ReplyOptions = {},
 ): Promise<boolean> {
   return core.transaction(async (query) => {
     const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
@@ -244,7 +246,8 @@ function reply(
     );
     const detail = `${reply.subject}\n\n${reply.text}`;
     await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
-    await removeDraft(core, query, message.id);
+    const isReplaced = (await otherDraft(core, query, reference, reply, replaces)) === null;
+    if (isReplaced) await removeDraft(core, query, message.id);
     if (isAnswer && answeredAt === null) await apply(core, query, "answer", [message], now, false);
     else await core.spam.teach(query, [message.id], "good");
     return true;

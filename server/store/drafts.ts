@@ -30,11 +30,23 @@ export function saveDraft(
   return core.transaction(async (query): Promise<SaveResult> => {
     const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
     if (!message) return "no-message";
-    const { own } = await readDrafts({ ...core, query }, reference);
-    if (own && replaces && ![...replaces, draftHash(draft)].includes(draftHash(own))) return own;
+    const other = await otherDraft(core, query, reference, draft, replaces);
+    if (other) return other;
     await writeDraft(core, query, message.id, draft, now);
     return "saved";
   });
+}
+
+/** The operator's stored draft, if `replaces` is given and the draft has neither the same content nor one of these hashes. */
+export async function otherDraft(
+  core: Core,
+  query: Query,
+  reference: string,
+  draft: DraftText,
+  replaces: readonly number[] | undefined,
+): Promise<Draft | null> {
+  const { own } = await readDrafts({ ...core, query }, reference);
+  return own && replaces && ![...replaces, draftHash(draft)].includes(draftHash(own)) ? own : null;
 }
 
 export async function writeDraft(

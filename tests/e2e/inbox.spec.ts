@@ -993,6 +993,8 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await expect(page.getByLabel("Text")).toHaveValue("Dear Eve");
   await writeThere("Dear Ada");
   await page.getByLabel("Text").fill("Hello");
+  await page.keyboard.press("Control+Enter");
+  await expect(notice(page)).toContainText(`Sending the reply to ${reference} failed.`);
   await expect(box.getByRole("alert")).toContainText("You wrote another draft in another windowDear Ada");
   await expect(page.getByLabel("Text")).toHaveValue("Hello");
   await button(box, "Use that draft").click();

@@ -245,7 +245,14 @@ export function changesSuite(test: ContractTest): void {
     await other.messages.saveDraft(reference, his ?? SECOND, later(2));
     expect(await read()).toEqual(["Dear Ada", ["bob", later(2)]]);
     expect(await read(other)).toEqual(["Hello", ["anna", later(1)]]);
-    expect(await other.messages.reply(reference, REPLY, later(3))).toBe(true);
+    // A reply from one window leaves the draft of another.
+    for (const replaces of [[0], [draftHash(his ?? SECOND)], undefined]) {
+      await other.messages.saveDraft(reference, his ?? SECOND, later(2));
+      expect(await other.messages.reply(reference, REPLY, later(3), { undoMs: 1, replaces })).toBe(true);
+      expect(await read(other)).toEqual([replaces?.[0] === 0 ? "Hello" : undefined, ["anna", later(1)]]);
+      expect(await other.messages.takeBackReply(reference, REPLY.key, later(3))).toBe(true);
+    }
+    expect(await other.messages.reply(reference, REPLY, later(3), { replaces: [] })).toBe(true);
     expect(await read()).toEqual(["Dear Ada"]);
     expect(await read(other)).toEqual([undefined, ["anna", later(1)]]);
     await node.messages.saveDraft(reference, { subject: "Re", text: " " }, later(4));
