@@ -223,7 +223,15 @@ function reply(
        WHERE message_id = $1 AND channel = 'reply'`,
       [message.id],
     );
-    if (last && JSON.parse(last.payload).key === reply.key) return true;
+    const removeReplaced = async (replaces: readonly number[] | undefined) => {
+      const other = await otherDraft(core, query, reference, reply, replaces);
+      if (!other) await removeDraft(core, query, message.id);
+    };
+    if (last && JSON.parse(last.payload).key === reply.key) {
+      // The client may have saved the draft again, because it did not get the answer.
+      await removeReplaced(replaces ?? []);
+      return true;
+    }
     const isOld = (version ?? message.version) !== message.version;
     if (isOld || actionProblem("reply", message, now) !== null) return false;
     const { taught, answeredAt } = message;
@@ -246,8 +254,7 @@ function reply(
     );
     const detail = `${reply.subject}\n\n${reply.text}`;
     await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
-    const isReplaced = (await otherDraft(core, query, reference, reply, replaces)) === null;
-    if (isReplaced) await removeDraft(core, query, message.id);
+    await removeReplaced(replaces);
     if (isAnswer && answeredAt === null) await apply(core, query, "answer", [message], now, false);
     else await core.spam.teach(query, [message.id], "good");
     return true;

@@ -254,6 +254,17 @@ export function changesSuite(test: ContractTest): void {
     }
     expect(await other.messages.reply(reference, REPLY, later(3), { replaces: [] })).toBe(true);
     expect(await read()).toEqual(["Dear Ada"]);
+    // A client that did not get the answer saves the draft, then sends the reply again.
+    for (const [draft, left] of [
+      [REPLY, undefined],
+      [SECOND, SECOND.text],
+      [SECOND, undefined],
+    ] as const) {
+      await other.messages.saveDraft(reference, draft, later(4));
+      const replaces = left === undefined ? [draftHash(SECOND)] : [];
+      expect(await other.messages.reply(reference, REPLY, later(4), { replaces })).toBe(true);
+      expect(await read(other)).toEqual([left, ["anna", later(1)]]);
+    }
     expect(await read(other)).toEqual([undefined, ["anna", later(1)]]);
     await node.messages.saveDraft(reference, { subject: "Re", text: " " }, later(4));
     expect(await read()).toEqual([undefined]);
