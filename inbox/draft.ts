@@ -58,8 +58,7 @@ export function currentDraft({ reference, draft, history }: MessageDetail, known
   const changedAt = draft?.savedAt ?? history.findLast(({ kind }) => kind === "replied")?.at;
   const isOutdated = changedAt && known && changedAt > known.knownAt && isSaved(known) && !known.isSending;
   if (known && !isOutdated) return known;
-  const blank = { subject: replySubject(reference), text: "" };
-  const stored = { subject: draft?.subject || blank.subject, text: draft?.text ?? "" };
+  const stored = { subject: draft?.subject ?? replySubject(reference), text: draft?.text ?? "" };
   return {
     ...stored,
     key: crypto.randomUUID(),

@@ -977,8 +977,12 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await page.getByLabel("Text").fill("Dear A");
   await running;
   await page.getByLabel("Text").fill("Dear Ada");
+  await page.getByLabel("Subject").fill("");
   await page.reload();
   await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
+  await expect(page.getByLabel("Subject")).toHaveValue("");
+  await page.getByLabel("Subject").fill("Our offer");
+  await expect(box).toContainText("Your draft is saved.");
 
   // The same operator writes in another window.
   const other = await page.context().newPage();
