@@ -34,7 +34,7 @@ const timers = new Map<string, ReturnType<typeof setTimeout>>();
 const running = new Map<string, Promise<void>>();
 
 const isBlank = ({ text }: DraftText) => text.trim() === "";
-export const isSaved = (draft: Draft) => draftHash(draft) === draft.stored;
+export const isSaved = (draft: Draft) => draftHash(draft) === draft.stored && draft.tried.length === 0;
 
 function write(reference: string, draft: Draft | null): void {
   if (draft) drafts.set(reference, draft);
@@ -126,10 +126,11 @@ function sendDraft(reference: string, { subject, text, stored, tried }: Draft) {
 
 const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
 
-// Does not wait for a running call: the page may not live to see its answer.
+// Does not wait for a running call: the page may not live to see its answer. If it does, it saves the draft again.
 addEventListener("pagehide", () => {
   for (const [reference, draft] of unsaved()) {
-    if (!draft.other && !draft.isSending) sendDraft(reference, draft).catch(() => {});
+    const saveAgain = () => saveSoon(reference);
+    if (!draft.other && !draft.isSending) sendDraft(reference, draft).then(saveAgain, saveAgain);
   }
 });
 addEventListener("beforeunload", (event) => {

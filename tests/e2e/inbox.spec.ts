@@ -962,15 +962,23 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await page.getByLabel("Insert a saved reply").selectOption("thanks");
   await expect(page.getByLabel("Text")).toHaveValue(`Dear Ada Lovelace, about ${reference}`);
   await page.getByLabel("Subject").fill("Our offer");
-  await page.route("**/operations/saveDraft*", (route) => route.fulfill(failure("The database does not answer.")));
+  await expect(box).toContainText("Your draft is saved.");
+  const stored = await page.getByLabel("Text").inputValue();
+  await page.route("**/operations/saveDraft*", async (route) => {
+    await route.fetch();
+    await route.fulfill(failure("The database does not answer."));
+  });
   await page.getByLabel("Text").fill("Dear");
   const notSaved = "Your draft is not saved. The database does not answer.";
   await expect(box).toContainText(notSaved);
   await messagesLink(page).click();
   await page.locator(`#message-${reference}`).click();
   await expect(box).toContainText(notSaved);
+  // The server may have stored what was written in between.
+  await page.getByLabel("Text").fill(stored);
   await page.unroute("**/operations/saveDraft*");
   await expect(box).toContainText("Your draft is saved.");
+  expect((await inbox.store.messages.readDrafts(reference)).others).toMatchObject([{ text: stored }]);
   // A page that closes does not wait for a running call.
   await page.route("**/operations/saveDraft*", () => {}, { times: 1 });
   const running = page.waitForRequest("**/operations/saveDraft*");
