@@ -176,9 +176,7 @@ function Message({ message }: { message: MessageDetail }) {
           <Card title="Sender" id="facts-title">
             <Facts
               facts={[
-                ...SENDER_FIELDS.map(
-                  (field) => [CONTACT_FIELDS[field].label, <SenderFact key={field} {...{ field, message }} />] as const,
-                ),
+                ...SENDER_FIELDS.map((field) => [CONTACT_FIELDS[field].label, senderFact(field, message)] as const),
                 message.others.lastAt && [
                   "Also wrote",
                   <Link key="others" to="/people" search={{ email: message.email }}>
@@ -206,7 +204,7 @@ function Message({ message }: { message: MessageDetail }) {
 /** All fields except the heading and the text. */
 const SENDER_FIELDS = FIELD_NAMES.filter((field) => field !== "name" && field !== "message");
 
-function SenderFact({ field, message }: { field: ContactField; message: MessageDetail }) {
+function senderFact(field: ContactField, message: MessageDetail) {
   const value = message[field];
   if (value === "") return "Not given";
   if (field === "country") return countryName(value);
