@@ -9,11 +9,11 @@ export const theme = createTheme({
     Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
     Button: Button.extend({
       defaultProps: { variant: "default" },
-      // Long labels, and large text on a phone, wrap to a second line.
+      // Long labels, and large text on a phone, wrap to a second line. Descenders are not cut.
       styles: {
         root: { height: "auto", paddingInline: "var(--button-edge, 0.75rem)" },
         inner: { height: "auto", minHeight: "calc(var(--button-height) - 2px)" },
-        label: { whiteSpace: "normal" },
+        label: { overflow: "visible", whiteSpace: "normal" },
       },
     }),
     Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-accent)" } }),
