@@ -905,6 +905,7 @@ test("messages are answered one after another by keyboard, and a reply can be ta
     await page.keyboard.type(`Dear ${name}`);
     for (const key of ["Control+Enter", "Control+Shift+Enter"]) {
       await page.keyboard.press(key);
+      await expect(page.locator("textarea:focus"), "sent, so that z is no text").toHaveCount(0);
       await expect(notice(page)).toContainText("Reply sent.");
       expect(await inbox.store.queue.claim("reply", 9, MINUTE_MS, new Date())).toEqual([]);
       await page.keyboard.press("z");
