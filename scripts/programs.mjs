@@ -61,6 +61,13 @@ export function findChromium() {
   return [process.env.CHROMIUM_PATH, ...CHROMIUM_PATHS].find((path) => path && existsSync(path));
 }
 
+export const HEADLESS_SHELL = "chromium-headless-shell";
+
+/** The path of a Chromium without windows, which needs a quarter less CPU and has no back/forward cache, or undefined. */
+export function findHeadlessShell() {
+  return [process.env.CHROMIUM_PATH, `/usr/bin/${HEADLESS_SHELL}`].find((path) => path && existsSync(path));
+}
+
 const FIREFOX_PATHS = ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
 
 /** The path of an installed Firefox, or undefined. */

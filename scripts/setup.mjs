@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findChromium, isInstalled, TEST_PROGRAMS } from "./programs.mjs";
+import { findChromium, findHeadlessShell, HEADLESS_SHELL, isInstalled, TEST_PROGRAMS } from "./programs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stampFile = join(root, "node_modules", ".setup-stamp");
@@ -86,13 +86,17 @@ function versionOf(/** @type {string} */ node) {
 }
 
 function installBrowser() {
-  if (findChromium()) return;
-  if (canUseApt()) {
+  if (canUseApt() && !findChromium()) {
     console.error("Installing Chromium (apt-get) ...");
     aptGet("update");
     aptGet("install", "chromium");
-    if (findChromium()) return;
   }
+  // Without it, the tests run in Chromium itself.
+  if (canUseApt() && !findHeadlessShell() && isInDebian(HEADLESS_SHELL)) {
+    console.error("Installing Chromium's headless shell (apt-get) ...");
+    aptGet("install", HEADLESS_SHELL);
+  }
+  if (findChromium()) return;
   console.error("Installing Playwright's own Chromium ...");
   const problem = "Could not install Chromium. Install Chromium or Chrome yourself, or set CHROMIUM_PATH to its path.";
   run("npx", ["playwright", "install", "chromium"], problem);
@@ -134,6 +138,11 @@ function withoutStartingServices(/** @type {() => void} */ install) {
 
 function canUseApt() {
   return process.getuid?.() === 0 && isInstalled("apt-get");
+}
+
+/** Whether the downloaded package lists of this Debian contain a package. */
+function isInDebian(/** @type {string} */ name) {
+  return spawnSync("apt-cache", ["show", name], { stdio: "ignore" }).status === 0;
 }
 
 /** Runs quietly and asks no questions. The caller must check what was installed. */
