@@ -1,6 +1,6 @@
 import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
 import { type Query, readColumn } from "./database.ts";
-import { writeDraft } from "./drafts.ts";
+import { readDrafts, writeDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import type { Channel, Delivery, Lesson, StoredMessage } from "./store.ts";
 
@@ -91,7 +91,10 @@ export interface Replaced {
   delivery: { state: string; changedAtMs: number; attempts: number; error: string | null; payload: string } | null;
 }
 
-/** Takes back a reply that is not being sent yet, and makes it a draft again. Returns false if it is too late. */
+/**
+ * Takes back a reply that is not being sent yet, and makes it a draft again, above what the operator has written since.
+ * Returns false if it is too late.
+ */
 export function takeBackReply(core: Core, reference: string, key: string, now: Date): Promise<boolean> {
   return core.transaction(async (query) => {
     const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
@@ -120,7 +123,10 @@ export function takeBackReply(core: Core, reference: string, key: string, now: D
          (SELECT max(id) FROM events WHERE message_id = $1 AND kind = 'replied') AND kind IN ('replied', 'answered')`,
       [message.id],
     );
-    await writeDraft(core, query, message.id, { subject, text }, now);
+    // The operator may have written another draft since.
+    const { own } = await readDrafts({ ...core, query }, reference);
+    const whole = own && own.text !== text ? `${text}\n\n${own.text}` : text;
+    await writeDraft(core, query, message.id, { subject, text: whole }, now);
     return true;
   });
 }

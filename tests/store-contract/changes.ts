@@ -251,6 +251,9 @@ export function changesSuite(test: ContractTest): void {
       expect(await other.messages.reply(reference, REPLY, later(3), { undoMs: 1, replaces })).toBe(true);
       expect(await read(other)).toEqual([replaces?.[0] === 0 ? "Hello" : undefined, ["anna", later(1)]]);
       expect(await other.messages.takeBackReply(reference, REPLY.key, later(3))).toBe(true);
+      // A reply that is taken back keeps what the operator has written since.
+      const kept = replaces?.[0] === 0 ? `${REPLY.text}\n\nHello` : REPLY.text;
+      expect(await read(other)).toEqual([kept, ["anna", later(1)]]);
     }
     expect(await other.messages.reply(reference, REPLY, later(3), { replaces: [] })).toBe(true);
     expect(await read()).toEqual(["Dear Ada"]);
