@@ -222,8 +222,8 @@ function admit(
  * Records how an attempt ended. Returns false and changes nothing if the lease went to another node or the message is
  * gone. Records a success even without the lease, because a sent delivery must not be sent again, unless an operator
  * has queued it again since. If the message was quarantined meanwhile, its mail stays quarantined, and the history says
- * that it was delivered. In the same transaction, queues the delivery of the channel `next`: once per message, or again
- * for each payload, together with payloads that were not delivered.
+ * that it was delivered. In the same transaction, adds the delivery of the channel `next`, in quarantine if the mail is:
+ * once per message, or again for each payload, together with payloads that were not delivered.
  */
 function settle(
   core: Core,
@@ -265,15 +265,16 @@ function settle(
     if (kind === "delivered" && channel === "reply") {
       await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
     }
-    if (changed.state === "delivered" && next !== null) {
+    if (kind === "delivered" && next !== null) {
+      const isQueued = changed.state === "delivered";
       await query(
         `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
-         VALUES ($1, $2, 'queued', $3, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
+         VALUES ($1, $2, $6, $3, $7, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state,
            changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
            lease_token = NULL, leased_until = NULL, payload = CASE deliveries.state WHEN 'delivered' THEN ''
              ELSE deliveries.payload || CAST($5 AS TEXT) END || excluded.payload
          WHERE excluded.payload IS NOT NULL`,
-        [message.id, next, now, payload, PAYLOAD_END],
+        [message.id, next, now, payload, PAYLOAD_END, isQueued ? "queued" : "quarantined", isQueued ? now : null],
       );
     }
     return true;

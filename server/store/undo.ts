@@ -62,8 +62,9 @@ async function undoDeliveries(query: Query, before: Mark["before"], current: Sto
   for (const [channel, delivery] of Object.entries(current.deliveries) as [Channel, Delivery][]) {
     // What other channels delivered stays delivered: the receiver of the web hook must hear of an erasure.
     if (channel !== "mail" && delivery.state === "delivered") continue;
-    const isReleased = current.state !== "quarantined" && before.state === "quarantined";
-    const added: Delivery = { ...delivery, state: isReleased ? "quarantined" : delivery.state, changedAt: now };
+    // Such as an acknowledgement, if the mail was sent since.
+    const stateOfAdded = before.state === "quarantined" ? "quarantined" : "queued";
+    const added: Delivery = { ...delivery, state: stateOfAdded, changedAt: now, dueAt: now };
     const { state, changedAt, dueAt, attempts, error } = before.deliveries[channel] ?? added;
     if ((delivery.state === "quarantined") === (state === "quarantined")) continue;
     const isSent = channel === "mail" && state === "queued" && sentAt;

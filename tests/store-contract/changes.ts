@@ -322,11 +322,18 @@ export function changesSuite(test: ContractTest): void {
     for (const channel of ["mail", "hook"] as const)
       expect(await node.queue.claim(channel, 9, MINUTE_MS, later(2))).toEqual([]);
     await mark("spam", later(3), async () => {
-      for (const claim of [mail, hook])
-        expect(await node.queue.settle(claim, { kind: "delivered" }, later(4))).toBe(true);
-      expect(await states()).toEqual({ mail: "quarantined", hook: "delivered" });
+      expect(await node.queue.settle(mail, { kind: "delivered" }, later(4), "acknowledgement")).toBe(true);
+      expect(await node.queue.settle(hook, { kind: "delivered" }, later(4))).toBe(true);
+      expect(await states()).toEqual({ mail: "quarantined", hook: "delivered", acknowledgement: "quarantined" });
     });
-    expect(await states()).toEqual({ mail: "delivered", hook: "delivered" });
+    const sent = { mail: "delivered", hook: "delivered" };
+    expect(await states()).toEqual({ ...sent, acknowledgement: "queued" });
+    for (const action of ["spam", "release"] as const) await node.messages.act(action, { references }, later(5));
+    expect(await states()).toEqual({ ...sent, acknowledgement: "queued" });
+    const acknowledgement = await claimOne(node, later(6), "acknowledgement");
+    await node.queue.settle(acknowledgement, { kind: "delivered" }, later(6));
+    await mark("spam", later(7));
+    expect(await states()).toEqual({ ...sent, acknowledgement: "delivered" });
   });
 
   test("holds back an acknowledgement if the release of its message is undone", async ({ node }) => {
