@@ -133,6 +133,15 @@ test("a refused team copy is retried, in the history and a trouble, and repeats 
   expect(troubles).toMatchObject([{ channel: "copy", problem: "1 reply could not be copied to MAIL_TO" }]);
   // The mail to the team and two replies; the copy whose receipt was not confirmed is repeated.
   expect([server.mails.length, teamServer.mails.length]).toEqual([3, 2]);
+  // The copy of the next reply includes it. What was delivered is not sent again with the rest.
+  teamServer.behave({ kind: "hold-after-data", times: 1 });
+  await reply({ ...REPLY, key: "3b6f1d0e-0000-4000-8000-000000000003" });
+  await expect.poll(() => teamServer.mails.length).toBe(3);
+  teamServer.behave({ kind: "refuse", at: "recipient", code: 451, times: 1 });
+  teamServer.release();
+  await clock.advanceTo((await log.seen("deferred", 2)).dueAt ?? clock.now());
+  await log.seen("delivered", 6);
+  expect(teamServer.mails).toHaveLength(4);
 });
 
 test("a mail server that never answers after the text gets three copies of a reply, and then no more", async () => {

@@ -32,7 +32,10 @@ export interface Sender {
   destination?: string;
   /** How many deliveries are sent at the same time. */
   concurrency: number;
-  /** Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. */
+  /**
+   * Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. Leaves
+   * in the claim's payload what the receiver does not have.
+   */
   send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
   probe?: (() => Promise<boolean>) | undefined;

@@ -31,7 +31,9 @@ export function copySender({ mailer, identity }: ReplyOptions): Sender {
     concurrency: 2,
     ...sending,
     async send(claim, now) {
-      for (const payload of claim.payload?.split(PAYLOAD_END) ?? []) {
+      const payloads = claim.payload?.split(PAYLOAD_END) ?? [];
+      for (const [index, payload] of payloads.entries()) {
+        claim.payload = payloads.slice(index).join(PAYLOAD_END);
         const failure = await sending.send({ ...claim, payload }, now);
         if (failure !== null) return failure;
       }

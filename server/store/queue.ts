@@ -219,11 +219,12 @@ function admit(
 }
 
 /**
- * Records how an attempt ended. Returns false and changes nothing if the lease went to another node or the message is
- * gone. Records a success even without the lease, because a sent delivery must not be sent again, unless an operator
- * has queued it again since. If the message was quarantined meanwhile, its mail stays quarantined, and the history says
- * that it was delivered. In the same transaction, adds the delivery of the channel `next`, in quarantine if the mail is:
- * once per message, or again for each payload, together with payloads that were not delivered.
+ * Records how an attempt ended, and after a failure the payload that is left. Returns false and changes nothing if the
+ * lease went to another node or the message is gone. Records a success even without the lease, because a sent delivery
+ * must not be sent again, unless an operator has queued it again since. If the message was quarantined meanwhile, its
+ * mail stays quarantined, and the history says that it was delivered. In the same transaction, adds the delivery of the
+ * channel `next`, in quarantine if the mail is: once per message, or again for each payload, together with payloads that
+ * were not delivered.
  */
 function settle(
   core: Core,
@@ -247,6 +248,7 @@ function settle(
           unlessHeld("changed_at", place(now)),
           `due_at = NULL, error = ${place(error)}`,
         ];
+  if (kind !== "delivered") changes.push(`payload = ${place(payload)}`);
   if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
   if ("isUnanswered" in outcome && outcome.isUnanswered) changes.push("interruptions = interruptions + 1");
   const hasLease = "state IN ('queued', 'quarantined') AND lease_token = $3";
