@@ -104,12 +104,13 @@ describe.each(CHANNELS)("a delivery by %s", (channel) => {
     await log.seen("delivered");
     await clock.advance(10 * MINUTE_MS);
     expect(mailer.mails).toHaveLength(3);
-    expect(await store.messages.act("retry", { since: new Date(0) }, clock.now())).toEqual([reference]);
+    expect(await store.messages.act("retry", { references: [reference] }, clock.now())).toEqual([reference]);
     outbox.wake();
     await end(4);
     expect(await log.seen("delivered", 2)).toMatchObject({ reference, attempts: 1 });
     const kinds = ["deferred", "failed", "retried", "delivered"];
-    expect(await events(reference)).toEqual(kinds.map((kind) => `${channel} ${kind}`));
+    const ours = (await events(reference)).filter((event) => event.startsWith(channel));
+    expect(ours).toEqual(kinds.map((kind) => `${channel} ${kind}`));
   });
 
   it("does not count attempts while nothing can be sent: the queue pauses, probes with one delivery, and resumes", async () => {

@@ -170,10 +170,16 @@ export const router = t.router({
   /** Applies the action to all messages that allow it; returns their number. */
   actOnAll: operation
     .input(z.object({ action: z.enum(["retry", "release", "resend"]), since: z.date().default(new Date(0)) }))
-    .mutation(
-      async ({ input: { action, since }, ctx: { store } }) =>
-        (await store.messages.act(action, { since }, await store.status.time())).length,
-    ),
+    .mutation(async ({ input: { action, since }, ctx: { store } }) => {
+      const state = ({ retry: "failed", release: "quarantined", resend: "delivered" } as const)[action];
+      const now = await store.status.time();
+      let count = 0;
+      for await (const messages of eachPage({ state, since }, PAGE_SIZE, store.messages)) {
+        const references = messages.map(({ reference }) => reference);
+        count += (await store.messages.act(action, { references }, now)).length;
+      }
+      return count;
+    }),
 
   /** Makes all deliveries that wait for a later attempt due within a minute; returns the number of their messages. */
   retryQueued: operation.mutation(async ({ ctx: { store } }) => {

@@ -1,18 +1,18 @@
 import { addEvents, type Core, deleteMessages, idsOf, readLocked, updateMessages } from "./core.ts";
-import { type Query, readColumn, type Value } from "./database.ts";
+import { type Query, readColumn } from "./database.ts";
 import { listDrafts, otherDraft, readDrafts, removeDraft, saveDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
-import type { Action, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
+import type { Action, Channel, EventKind, Lesson, StoredMessage } from "./store.ts";
 import { type Replaced, takeBackReply, undo } from "./undo.ts";
 
 // What operators do with messages.
 
-/**
- * Messages by reference, or all that were accepted since a time and can be retried, released or resent. If versions are
- * given, messages that have changed since are left out.
- */
-type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
+/** If versions are given, messages that have changed since are left out. */
+interface Selection {
+  references: readonly string[];
+  versions?: readonly string[] | undefined;
+}
 
 export interface Reply {
   /** Chosen by the client, so that a repeated reply is recognised. */
@@ -26,14 +26,6 @@ export interface Reply {
 /** The website sends what an operator queues at once. */
 const ANNOUNCED = { isAnnounced: true };
 const SEEN = "seen_at = COALESCE(seen_at, CAST($2 AS BIGINT))";
-/** How many messages a bulk action reads at once. */
-const CHUNK = 500;
-/** The state of the deliveries that a bulk action changes. */
-const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
-  retry: "failed",
-  resend: "delivered",
-  release: "quarantined",
-};
 const EVENT: Readonly<Record<Exclude<Action, "delete" | "spam">, EventKind>> = {
   retry: "retried",
   resend: "resent",
@@ -50,30 +42,13 @@ const LESSON: Readonly<Partial<Record<Action, Lesson | null>>> = {
 };
 
 /** Applies the action to the messages that allow it (`actionProblem` in rules.ts); returns their references. */
-async function act(core: Core, action: Action, which: Selection, now: Date): Promise<string[]> {
-  const { transaction, dialect } = core;
-  if ("references" in which) {
-    const { references, versions } = which;
-    return transaction(async (query) => {
-      const isNamed = dialect.isIn("reference", "$1");
-      const found = await readLocked(core, query, isNamed, [references.map(normaliseReference)]);
-      const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
-      return apply(core, query, action, meant, now, false);
-    }, ANNOUNCED);
-  }
-  const done: string[] = [];
-  const isMeant = `accepted_at >= $1 AND id > $2
-    AND EXISTS (SELECT 1 FROM deliveries WHERE message_id = id AND state = $3)`;
-  for (let lastId: number | undefined = 0; lastId !== undefined; ) {
-    const values: Value[] = [which.since, lastId, BULK_STATE[action] ?? null];
-    const chunk = await transaction(async (query) => {
-      const messages = await readLocked(core, query, isMeant, values, `LIMIT ${CHUNK}`);
-      return { references: await apply(core, query, action, messages, now, true), lastId: messages.at(-1)?.id };
-    }, ANNOUNCED);
-    done.push(...chunk.references);
-    lastId = chunk.lastId;
-  }
-  return done;
+function act(core: Core, action: Action, { references, versions }: Selection, now: Date): Promise<string[]> {
+  return core.transaction(async (query) => {
+    const isNamed = core.dialect.isIn("reference", "$1");
+    const found = await readLocked(core, query, isNamed, [references.map(normaliseReference)]);
+    const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
+    return apply(core, query, action, meant, now);
+  }, ANNOUNCED);
 }
 
 /** Applies the action to those of the messages that allow it; returns their references. */
@@ -83,9 +58,8 @@ async function apply(
   action: Action,
   messages: readonly StoredMessage[],
   now: Date,
-  isBulk: boolean,
 ): Promise<string[]> {
-  const allowed = messages.filter((message) => actionProblem(action, message, now, isBulk) === null);
+  const allowed = messages.filter((message) => actionProblem(action, message, now) === null);
   if (allowed.length === 0) return [];
   const ids = idsOf(allowed);
   if (action === "spam") await quarantine(core, query, allowed, now);
@@ -93,7 +67,7 @@ async function apply(
   else if (action === "answer" || action === "unanswer") {
     await updateMessages(core, query, ids, "answered_at = $2", action === "answer" ? now : null);
     await addEvents(core, query, ids, { kind: EVENT[action], at: now });
-  } else await send(core, query, action, allowed, now, isBulk);
+  } else await send(core, query, action, allowed, now);
   const lesson = LESSON[action];
   if (lesson !== undefined) {
     const isMeant = ({ taught, deliveries, isRestricted }: StoredMessage) =>
@@ -109,11 +83,10 @@ async function send(
   action: "retry" | "resend" | "release",
   messages: readonly StoredMessage[],
   now: Date,
-  isBulk: boolean,
 ): Promise<void> {
   const { dialect } = core;
   const queued = messages.flatMap((message) =>
-    channelsToQueue(action, message, now, isBulk).map((channel) => ({ channel, message })),
+    channelsToQueue(action, message, now).map((channel) => ({ channel, message })),
   );
   for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
     const ids = idsOf(group.map(({ message }) => message));
@@ -255,7 +228,7 @@ function reply(
     const detail = `${reply.subject}\n\n${reply.text}`;
     await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
     await removeReplaced(replaces);
-    if (isAnswer && answeredAt === null) await apply(core, query, "answer", [message], now, false);
+    if (isAnswer && answeredAt === null) await apply(core, query, "answer", [message], now);
     else await core.spam.teach(query, [message.id], "good");
     return true;
   }, ANNOUNCED);

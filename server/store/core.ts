@@ -115,9 +115,8 @@ export async function readLocked(
   query: Query,
   where: string,
   values: readonly Value[],
-  limit = "",
 ): Promise<StoredMessage[]> {
-  const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id ${limit}`, values);
+  const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id`, values);
   const lock = dialect.lockRows("deliveries");
   if (lock !== "" && ids.length > 0) {
     const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");

@@ -88,7 +88,6 @@ const LONG_METHODS: readonly string[] = [
   "archive.backup",
   "archive.markAnnounced",
   "archive.purge",
-  "messages.act",
   "people.erase",
   "people.finishErasure",
   "queue.flushBacklog",

@@ -2,16 +2,10 @@ import { ACTIONS, type Action, type Channel, type Delivery, rulesOf, type Stored
 
 // Which actions a message allows. The button, the command and the change itself all use these rules.
 
-/** The deliveries that an action queues. A bulk retry queues failed deliveries, not those that wait for an attempt. */
-export function channelsToQueue(
-  action: Action | "reply",
-  message: StoredMessage,
-  now: Date,
-  isBulk = false,
-): Channel[] {
+/** The deliveries that an action queues. */
+export function channelsToQueue(action: Action | "reply", message: StoredMessage, now: Date): Channel[] {
   const isMeant: Readonly<Partial<Record<Action | "reply", (channel: Channel, delivery: Delivery) => boolean>>> = {
-    retry: (channel, { state }) =>
-      (state === "failed" || (state === "queued" && !isBulk)) && isInTime(channel, message, now),
+    retry: (channel, { state }) => (state === "failed" || state === "queued") && isInTime(channel, message, now),
     resend: (channel, { state }) => channel === "mail" && state === "delivered",
     release: (_channel, { state }) => state === "quarantined",
   };
@@ -36,12 +30,7 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
 };
 
 /** Why the message does not allow the action, as the problem of an Advice; `null` if it does. */
-export function actionProblem(
-  action: Action | "reply",
-  message: StoredMessage,
-  now: Date,
-  isBulk = false,
-): string | null {
+export function actionProblem(action: Action | "reply", message: StoredMessage, now: Date): string | null {
   const { reference, state, isRestricted, answeredAt, taught } = message;
   const isMarking = action === "answer" || action === "unanswer";
   const isPossible = isMarking
@@ -50,7 +39,7 @@ export function actionProblem(
       ? state !== "quarantined" && message.deliveries.reply?.state !== "queued"
       : action === "spam"
         ? state !== "quarantined" || taught !== "spam"
-        : action === "delete" || channelsToQueue(action, message, now, isBulk).length > 0;
+        : action === "delete" || channelsToQueue(action, message, now).length > 0;
   if (isPossible && isRestricted && !isMarking) {
     return `${reference} is restricted: its sender asked you to keep it but not use it`;
   }

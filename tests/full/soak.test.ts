@@ -243,7 +243,9 @@ async function openSite() {
       // On a slow machine, a node may exceed its ten seconds and kill itself.
       for (const code of await Promise.all(nodes.map(stopAsking))) expect([0, null]).toContain(code);
       const store = await untilEnd(openStoreInProcess({ dataDir: "", databaseUrl }));
-      const retried = await store.messages.act("retry", { since: new Date(0) }, new Date());
+      const failed = await store.messages.list({ state: "failed" });
+      const references = failed.map(({ reference }) => reference);
+      const retried = await store.messages.act("retry", { references }, new Date());
       const [mails, hooks] = [await store.queue.countChannel("mail"), await store.queue.countChannel("hook")];
       // Ends all retry delays and leases, as if hours had passed.
       await postgres.administer(`UPDATE ${schemaOf(databaseUrl)}.deliveries SET due_at = 1,

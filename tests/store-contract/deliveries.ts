@@ -49,8 +49,9 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.queue.countDeliveries()).toContainEqual({ channel, ...failed, unseen: 0, unseenSpam: 0 });
     expect(await node.messages.list({ state: "failed" })).toMatchObject([{ reference }]);
 
-    expect(await node.messages.act("retry", { since: NOON }, later(40))).toEqual([reference]);
+    expect(await node.messages.act("retry", { references: [reference] }, later(40))).toEqual([reference]);
     const again = { state: "queued", changedAt: later(40), dueAt: later(40), attempts: 0, error: null };
+    for (const other of Object.values<Delivery>(others)) other.dueAt = later(40);
     expect(await look(node, reference)).toMatchObject({ ...others, [channel]: again });
     expect(await node.queue.settle(await claimOne(node, later(50), channel), DELIVERED, later(50))).toBe(true);
     const delivered = { state: "delivered", changedAt: later(50), dueAt: null, attempts: 1, error: null };
@@ -63,7 +64,8 @@ export function deliveriesSuite(test: ContractTest): void {
       { at: later(40), kind: "retried", detail: null },
       { at: later(50), kind: "delivered", detail: null },
     ];
-    expect(await node.messages.history(reference)).toMatchObject(history.map((event) => ({ ...event, channel })));
+    const events = (await node.messages.history(reference)).filter((event) => event.channel === channel);
+    expect(events).toMatchObject(history);
   });
 
   test("leases due deliveries, at most as many as requested, oldest due first", async ({ node }) => {
