@@ -111,7 +111,7 @@ export async function readDetail(reference: string, { store, account, mailTo, sa
   const spamSigns = isSuspect ? await store.spam.signs(message) : [];
   const history = await readHistory(message, store);
   const { email } = message;
-  const theirs = await store.messages.page({ email }, { sort: "newest", offset: 0, limit: 2 });
+  const newest = await store.messages.list({ email, limit: 2 });
   const lastReply = history.findLast(({ kind }) => kind === "replied");
   return {
     ...viewOf(message, now),
@@ -125,8 +125,8 @@ export async function readDetail(reference: string, { store, account, mailTo, sa
     spamSigns,
     /** The sender's other messages. */
     others: {
-      count: theirs.counts.all - 1,
-      lastAt: theirs.messages.find((other) => other.reference !== message.reference)?.acceptedAt ?? null,
+      count: (await store.messages.countTabs({ email })).all - 1,
+      lastAt: newest.find((other) => other.reference !== message.reference)?.acceptedAt ?? null,
     },
     mailTo,
     savedReplies: fillReplies(savedReplies, message),

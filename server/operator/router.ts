@@ -127,7 +127,8 @@ export const router = t.router({
     )
     .query(async ({ input: { sort, offset, limit, ...filter }, ctx: { store } }) => {
       const now = await store.status.time();
-      const { messages, counts } = await store.messages.page(filter, { sort, offset, limit });
+      const messages = await store.messages.list({ ...filter, sort, offset, limit });
+      const counts = await store.messages.countTabs(filter);
       return { messages: messages.map((message) => viewOf(message, now)), counts };
     }),
 

@@ -59,8 +59,11 @@ export interface MessageFilter {
   tab?: Tab | undefined;
   /** Part of one of SEARCHED_COLUMNS, ignoring case. */
   search?: string | undefined;
-  /** Continues the list after this message. */
+  /** `newest` by default. */
+  sort?: ListSort;
+  /** Continues the list after this message, with the newest first. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
+  offset?: number;
   limit?: number;
 }
 
@@ -109,25 +112,16 @@ const SORTED: Readonly<Record<ListSort, string>> = {
 };
 const RANKED = "ORDER BY rank DESC, accepted_at DESC, id DESC";
 
-/** Newest first. */
 function list(core: Core, filter: MessageFilter): Promise<StoredMessage[]> {
-  return listFrom(core, filter, "newest", 0);
-}
-
-function listFrom(core: Core, filter: MessageFilter, sort: ListSort, offset: number): Promise<StoredMessage[]> {
+  const { sort = "newest", offset = 0, limit } = filter;
   const values: Value[] = [];
   const where = whereOf(filter, core.dialect, values);
-  const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)} OFFSET $${values.push(offset)}`;
-  return read(core, `SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${limit}`, values);
+  const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
+  return read(core, `SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${part}`, values);
 }
 
 async function read({ query, readMessages }: Core, sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
   return readMessages(query, await readColumn<number>(query, sql, values));
-}
-
-async function page(core: Core, filter: MessageFilter, part: { sort: ListSort; offset: number; limit: number }) {
-  const messages = await listFrom(core, { ...filter, limit: part.limit }, part.sort, part.offset);
-  return { messages, counts: await countTabs(core, filter) };
 }
 
 function countTabs({ query, dialect }: Core, { tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
@@ -272,7 +266,6 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
 
 export const messages = {
   list,
-  page,
   countTabs,
   find,
   placeOf,

@@ -50,9 +50,9 @@ export function listingSuite(test: ContractTest): void {
       [{ search: failed }, 9, [failed], { ...one, failed: 1 }],
     ];
     for (const [filter, limit, references, expected] of pages) {
-      const page = await node.messages.page(filter, { sort: "newest", offset: 0, limit });
-      expect(page.messages.map(({ reference }) => reference)).toEqual(references);
-      expect(page.counts).toEqual(expected);
+      const messages = await node.messages.list({ ...filter, limit });
+      expect(messages.map(({ reference }) => reference)).toEqual(references);
+      expect(await node.messages.countTabs(filter)).toEqual(expected);
     }
   });
 
@@ -98,7 +98,7 @@ export function listingSuite(test: ContractTest): void {
     const [large, answered] = [await send(90_000, 2), await send(5000, 3)];
     await node.messages.act("answer", { references: [answered] }, NOON);
     const sorted = async (filter: MessageFilter, sort: ListSort, offset = 0, limit = 9) => {
-      const { messages } = await node.messages.page(filter, { sort, offset, limit });
+      const messages = await node.messages.list({ ...filter, sort, offset, limit });
       return messages.map(({ reference }) => reference);
     };
     for (const filter of [{}, { search: "question" }]) {
