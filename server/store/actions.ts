@@ -4,7 +4,7 @@ import { listDrafts, otherDraft, readDrafts, removeDraft, saveDraft } from "./dr
 import { normaliseReference } from "./reference.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
 import type { Action, Channel, EventKind, Lesson, StoredMessage } from "./store.ts";
-import { type Replaced, takeBackReply, undo } from "./undo.ts";
+import { keepSent, type Replaced, takeBackReply, undo } from "./undo.ts";
 
 // What operators do with messages.
 
@@ -84,7 +84,6 @@ async function send(
   messages: readonly StoredMessage[],
   now: Date,
 ): Promise<void> {
-  const { dialect } = core;
   const queued = messages.flatMap((message) =>
     channelsToQueue(action, message, now).map((channel) => ({ channel, message })),
   );
@@ -97,13 +96,7 @@ async function send(
   }
   if (action !== "release") return;
   await updateMessages(core, query, idsOf(messages), SEEN, now);
-  // A mail that was delivered before its message was marked as spam is not sent again.
-  await query(
-    `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
-       AND ${dialect.isIn("message_id", "$1", "BIGINT")} AND EXISTS (SELECT 1 FROM events
-       WHERE events.message_id = deliveries.message_id AND kind = 'delivered' AND events.channel = 'mail')`,
-    [idsOf(messages), now],
-  );
+  await keepSent(core, query, idsOf(messages), now);
   const released = messages.filter(({ quarantineReason }) => quarantineReason === "looks-like-spam").length;
   await core.spam.countMonth(query, now, { released });
 }

@@ -1,8 +1,8 @@
 import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
-import { type Query, readColumn } from "./database.ts";
+import type { Query } from "./database.ts";
 import { readDrafts, writeDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
-import type { Channel, Delivery, Lesson, StoredMessage } from "./store.ts";
+import type { Channel, Delivery, EventKind, Lesson, StoredMessage } from "./store.ts";
 
 // How operators take back marks and replies.
 
@@ -43,6 +43,7 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
         await undoDeliveries(query, before, current, now);
         await core.spam.teach(query, [current.id], before.taught);
       }
+      await keepSent(core, query, idsOf(undone), now);
       await addEvents(core, query, idsOf(undone), { kind: "undone", at: now });
       return undone.map(({ reference }) => reference);
     },
@@ -52,36 +53,31 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
 
 /** Quarantines deliveries again, or takes them out of quarantine. Leases stay, as in `quarantine`. */
 async function undoDeliveries(query: Query, before: Mark["before"], current: StoredMessage, now: Date): Promise<void> {
-  // An attempt that was in progress when the message was marked may have succeeded since.
-  const [sentAt] = await readColumn<Date>(
-    query,
-    `SELECT max(at) AS sent_at FROM events WHERE message_id = $1 AND kind = 'delivered' AND channel = 'mail'
-       AND id > (SELECT max(id) FROM events WHERE message_id = $1 AND kind = 'marked-as-spam')`,
-    [current.id],
-  );
   for (const [channel, delivery] of Object.entries(current.deliveries) as [Channel, Delivery][]) {
     // What other channels delivered stays delivered: the receiver of the web hook must hear of an erasure.
     if (channel !== "mail" && delivery.state === "delivered") continue;
     // Such as an acknowledgement, if the mail was sent since.
-    const stateOfAdded = before.state === "quarantined" ? "quarantined" : "queued";
-    const added: Delivery = { ...delivery, state: stateOfAdded, changedAt: now, dueAt: now };
-    const { state, changedAt, dueAt, attempts, error } = before.deliveries[channel] ?? added;
+    const isHeld = before.state === "quarantined";
+    const added = { state: isHeld ? "quarantined" : "queued", changedAt: now, dueAt: isHeld ? null : now };
+    const { state, changedAt, dueAt, attempts, error } = before.deliveries[channel] ?? { ...delivery, ...added };
     if ((delivery.state === "quarantined") === (state === "quarantined")) continue;
-    const isSent = channel === "mail" && state === "queued" && sentAt;
     await query(
       `UPDATE deliveries SET state = $3, changed_at = $4, reported_at = $4, due_at = $5, attempts = $6, error = $7
        WHERE message_id = $1 AND channel = $2`,
-      [
-        current.id,
-        channel,
-        isSent ? "delivered" : state,
-        isSent ? sentAt : changedAt,
-        isSent || state !== "queued" ? null : dueAt,
-        Math.max(attempts, delivery.attempts),
-        error,
-      ],
+      [current.id, channel, state, changedAt, dueAt, Math.max(attempts, delivery.attempts), error],
     );
   }
+}
+
+/** A mail that was delivered before its message left the quarantine is not sent again, unless it was to be resent. */
+export async function keepSent({ dialect }: Core, query: Query, ids: readonly number[], now: Date): Promise<void> {
+  const last = (kind: EventKind) => `(SELECT COALESCE(max(id), 0) FROM events
+    WHERE events.message_id = deliveries.message_id AND kind = '${kind}' AND events.channel = 'mail')`;
+  await query(
+    `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
+       AND state = 'queued' AND ${dialect.isIn("message_id", "$1", "BIGINT")} AND ${last("delivered")} > ${last("resent")}`,
+    [ids, now],
+  );
 }
 
 /** What a reply replaced, kept with it while it can be taken back. */
