@@ -316,16 +316,11 @@ async function readPast(core: Core, query: Query, candidates: readonly Candidate
   return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour, spam };
 }
 
-async function drawReferences(batch: readonly PendingMessage[], query: Query, { isIn }: Dialect): Promise<string[]> {
-  const drawn = new Set<string>();
-  while (drawn.size < batch.length) {
-    const missing = batch.slice(drawn.size);
-    const candidates = new Set(missing.map(({ rules }) => drawReference(rules.referencePrefix)));
-    const sql = `SELECT reference FROM messages WHERE ${isIn("reference", "$1")}`;
-    const taken = new Set(await readColumn<string>(query, sql, [[...candidates]]));
-    for (const reference of candidates.difference(taken)) drawn.add(reference);
-  }
-  return [...drawn];
+/** Draws again if any of them is taken, which is rare. */
+async function drawReferences(batch: readonly PendingMessage[], query: Query, dialect: Dialect): Promise<string[]> {
+  const drawn = [...new Set(batch.map(({ rules }) => drawReference(rules.referencePrefix)))];
+  const taken = await query(`SELECT 1 FROM messages WHERE ${dialect.isIn("reference", "$1")}`, [drawn]);
+  return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences(batch, query, dialect);
 }
 
 function identify(pending: PendingMessage, secret: string): Candidate {
