@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, isWithin, MINUTE_MS } from "../time.ts";
-import { addEvents, type Core, idsOf, type Part } from "./core.ts";
-import { type Dialect, insertRows, type Query, readColumn, readMeta, type Value, writeMeta } from "./database.ts";
+import { addEvents, type Core, type Part } from "./core.ts";
+import { type Dialect, insertRows, readColumn, readMeta, type Value, writeMeta } from "./database.ts";
 import { hookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { CHANNELS, type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
@@ -143,8 +143,7 @@ function claimReadable(core: Core, channel: Channel, limit: number, leaseMs: num
     const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
     await addEvents(core, query, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
     const messages = new Map((await readMessages(query, ids)).map((message) => [message.id, message]));
-    const restricted = [...messages.values()].filter(({ isRestricted }) => isRestricted);
-    await giveBack(core, query, channel, restricted);
+    // Another node may have restricted a message after the statement found it. Its lease ends unused.
     const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
       const message = messages.get(messageId);
       return message && !message.isRestricted ? [{ channel, message, ...attempt }] : [];
@@ -155,14 +154,6 @@ function claimReadable(core: Core, channel: Channel, limit: number, leaseMs: num
 
 function dueMs({ channel, message }: Claim): number {
   return message.deliveries[channel]?.dueAt?.getTime() ?? 0;
-}
-
-/** Another node may have restricted a message after the statement found it. */
-async function giveBack({ dialect }: Core, query: Query, channel: Channel, messages: readonly StoredMessage[]) {
-  if (messages.length === 0) return;
-  const sql = `UPDATE deliveries SET attempts = attempts - 1, lease_token = NULL, leased_until = NULL
-    WHERE channel = $1 AND ${dialect.isIn("message_id", "$2", "BIGINT")}`;
-  await query(sql, [channel, idsOf(messages)]);
 }
 
 /** Marks messages in a damaged part of the file as failed, so that they do not block others. */
