@@ -37,11 +37,13 @@ const COLUMNS = [
   "copy",
   "copiedAt",
 ] as const;
+type Column = (typeof COLUMNS)[number];
 
 function rowOf({ footprint, notes = [], replies = [], ...facts }: MessageJson): string[] {
   const lines = (entries: typeof notes) =>
     entries.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n");
-  const cells: Readonly<Record<(typeof COLUMNS)[number], Fact>> = {
+  // A new fact of a message is an error here until COLUMNS names it.
+  const cells: Record<Column, Fact> & Record<Exclude<keyof typeof facts, Column>, never> = {
     ...facts,
     footprintKg: footprint?.totalKg ?? null,
     footprintInputs: Object.entries(footprint?.inputs ?? {})
