@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openPostOffice } from "../../tests/support/post-office.ts";
-import { CHANNELS, type Channel } from "../store/store.ts";
+import { CHANNELS, type Channel, rulesOf } from "../store/store.ts";
 import { CHANNEL_TROUBLES, createWatch, TROUBLE_KINDS, WATCHED_CHANNELS } from "./troubles.ts";
 
 it("lists the most urgent trouble first; only operators are told that no website runs", async () => {
@@ -38,15 +38,22 @@ it("lists the most urgent trouble first; only operators are told that no website
   expect(await find("server", ["mail"])).toEqual(shared.filter((one) => !/hook|unposted/.test(one)));
 });
 
-it("Prometheus has a rule for each trouble, on each channel whose failure affects a message", () => {
-  const rules = readFileSync("deploy/prometheus/alerts.yml", "utf8");
+it("Prometheus has a rule for each trouble, with the severity of its channel", () => {
+  const rules = readFileSync("deploy/prometheus/alerts.yml", "utf8").matchAll(
+    /site_trouble\{kind="([\w-]+)"(?:,channel(!~|=)"([\w|]+)")?\}.*\n +labels:\n +severity: (\w+)/g,
+  );
+  const found = [...rules].flatMap(([, kind, operator, names = "", severity]) => {
+    const isNamed = (channel: Channel) => names.split("|").includes(channel);
+    if (operator === undefined) return `${kind}`;
+    const channels = WATCHED_CHANNELS.filter((channel) => isNamed(channel) === (operator === "="));
+    return channels.map((channel) => `${kind} ${channel} ${severity}`);
+  });
   // `up` reports a website that is down, and an erasure needs no rule.
   const kinds = TROUBLE_KINDS.filter((kind) => kind !== "website-down" && kind !== "expiring");
-  const missing = kinds.flatMap((kind) => {
-    const channels = CHANNEL_TROUBLES.includes(kind) ? WATCHED_CHANNELS : [null];
-    return channels
-      .map((channel) => (channel === null ? `kind="${kind}"` : `kind="${kind}",channel="${channel}"`))
-      .filter((labels) => ![labels, labels.split(",")[1]].some((some) => rules.includes(`site_trouble{${some}}`)));
-  });
-  expect(missing).toEqual([]);
+  const wanted = kinds.flatMap((kind) =>
+    CHANNEL_TROUBLES.includes(kind)
+      ? WATCHED_CHANNELS.map((channel) => `${kind} ${channel} ${rulesOf(channel).trouble?.severity}`)
+      : kind,
+  );
+  expect(found.sort()).toEqual(wanted.sort());
 });
