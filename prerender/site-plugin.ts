@@ -34,6 +34,10 @@ const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
 const PAGES_MODULE = "virtual:pages";
 const PAGES_MODULE_ID = `\0${PAGES_MODULE}`;
 
+/** Vite wraps each `import()` in a function that preloads other chunks and style sheets. This site has neither. */
+const PRELOAD_HELPER_ID = "\0vite/preload-helper.js";
+const PRELOAD_HELPER = "export const __vitePreload = (load) => load();";
+
 /** Makes Chromium compile React eagerly and off the main thread, so that a slow phone can respond to its user. */
 function postBanner({ name }: { name: string }): string {
   return name === "contact" ? "//# allFunctionsCalledOnLoad" : "";
@@ -124,6 +128,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
     },
 
     async load(id) {
+      if (id === PRELOAD_HELPER_ID) return PRELOAD_HELPER;
       if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".mdx"))) return;
       const { pages } = await readPages();
       if (id === PAGES_MODULE_ID) return listPages(pages.map(({ file }) => file));
