@@ -117,6 +117,7 @@ float fractal2(vec2 p, int octaves, uint seed) {
 /* A pattern that drifts for ever and still loops: the same pattern twice, half a loop apart, each invisible at the
    moment it jumps back. The travel is short beside the pattern's features, so the two never look doubled. */
 float driftingNoise(vec2 p, vec2 travel, int octaves, uint seed) {
+  if (travel == vec2(0.0)) return fractal2(p, octaves, seed);
   float first = fract(uPhase), second = fract(uPhase + 0.5);
   float share = 0.5 - 0.5 * cos(TAU * first);
   float a = fractal2(p - travel * (first - 0.5), octaves, seed);

@@ -243,7 +243,7 @@ float mistAt(int layer, vec2 p, float below) {
   float nearness = float(layer) / float(HILLS - 1);
   vec2 scale = mix(vec2(3.4, 17.0), vec2(1.5, 8.0), nearness);
   float travel = mix(0.1, 0.3, nearness) * (layer % 2 == 0 ? 1.0 : 0.7);
-  float wisps = driftingNoise(p * scale, vec2(travel, 0.0), 4, 400u + uint(layer) * 7u);
+  float wisps = driftingNoise(p * scale, vec2(travel * moving(p.x), 0.0), 4, 400u + uint(layer) * 7u);
   float depth = smoothstep(0.0, mix(0.04, 0.11, nearness), below);
   // Banks with an upper edge of their own, not an even veil.
   float bank = smoothstep(0.3, 0.72, wisps + depth * 0.22);
@@ -268,6 +268,7 @@ vec3 hillColour(int layer, vec2 p, float fromEdge, float below, float slope) {
     // Dew on the meadow: low light rakes over it towards us.
     ground += mix(AMBER, MILK, 0.5) * exp(-abs(fromSun.x) / 0.4) * exp(-below / 0.09) * (0.03 + 0.09 * form) * breath();
   }
+  if (layer == HILLS - 1) ground *= 1.0 - 0.35 * cloudShadow(p);
   float air = uAir.x;
   float mist = mistAt(layer, p, below);
   vec3 mistColour = haze * 1.06 + MILK * 0.02;

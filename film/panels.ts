@@ -123,11 +123,11 @@ flat in vec2 vHalf;
 flat in vec2 vLeanKind;
 out vec4 outColour;
 
-/* Share of a pixel that a line of this width covers, for lines one unit apart. */
+/* Share of a pixel that a line of this width covers, for lines one unit apart. Fades with distance. */
 float gridLine(float at, float width) {
   float pixel = max(fwidth(at), 1e-4);
   float away = abs(fract(at + 0.5) - 0.5);
-  float seen = clamp((width * 0.5 + pixel * 0.5 - away) / pixel, 0.0, 1.0);
+  float seen = clamp((width * 0.5 + pixel * 0.5 - away) / pixel, 0.0, min(1.0, width / pixel));
   return mix(seen, width, smoothstep(0.35, 0.9, pixel));
 }
 
@@ -168,9 +168,9 @@ void main() {
   vec3 glass = ${glslColour("#0c2d36")} * 0.75 + sky * fresnel * 0.5;
 
   // Modules, 1.1 m by 2.15 m, each with its frame.
-  float frame = max(gridLine(vCorner.x / 1.1, 0.035), gridLine(vCorner.y / 2.15, 0.03));
+  float frame = max(gridLine(vCorner.x / 1.1, 0.05), gridLine(vCorner.y / 2.15, 0.035));
   vec3 metal = ${glslColour("#4a6f6c")} * 0.4 + sky * 0.2;
-  vec3 colour = mix(glass, metal, frame * 0.55);
+  vec3 colour = mix(glass, metal, frame * 0.7);
 
   // The upper edge of every table catches the dawn; its lower edge is dark thickness.
   float rimHigh = (1.0 - smoothstep(0.0, 0.07 + pixel.y, vCorner.y + vHalf.y)) * min(1.0, 0.25 / pixel.y);
@@ -180,12 +180,12 @@ void main() {
   colour = mix(colour, ${glslColour("#071a1a")}, rimLow * 0.7);
   colour += mix(AMBER, PEACH, 0.5) * breath() * max(rimHigh, rimEnd) * 0.3 * sunward;
 
-  // The glint crosses the field once per loop and rests outside it at both ends.
-  float sweep = mix(0.62, ASPECT + 0.55, uPhase);
-  float place = p.x + 0.55 * (p.y - HORIZON) + lean * 0.05;
-  float band = exp(-pow((place - sweep) / 0.075, 2.0));
-  float halo = exp(-pow((place - sweep) / 0.2, 2.0));
-  float heart = exp(-pow((place - sweep) / 0.026, 2.0));
+  // The cloud's shadow crosses the field once per loop, and the glint follows where the sun comes out again.
+  colour *= 1.0 - 0.5 * cloudShadow(p);
+  float behind = glintPlace(p) + lean * 0.05;
+  float band = exp(-pow(behind / 0.075, 2.0));
+  float halo = exp(-pow(behind / 0.2, 2.0));
+  float heart = exp(-pow(behind / 0.026, 2.0));
   vec3 flare = mix(AMBER, PEACH, 0.3) * (band * 0.62 + halo * 0.14) + PEACH * heart * 0.6;
   colour += flare * (1.0 - frame * 0.6);
 

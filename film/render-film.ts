@@ -143,7 +143,7 @@ interface Version {
   readonly heightPx: number;
   /** What a phone shows: the turbine, the sun, and little else. In pixels of the drawing. */
   readonly crop?: { readonly left: number; readonly width: number };
-  readonly limitBytes: number;
+  readonly limitBytes: { readonly av1: number; readonly h264: number };
   readonly posterLimitBytes: number;
   /** The first quantiser to try; lower ones make files too large. */
   readonly av1: number;
@@ -151,14 +151,30 @@ interface Version {
 }
 
 const versions: readonly Version[] = [
-  { name: "", widthPx: 1280, heightPx: 720, limitBytes: 300_000, posterLimitBytes: 30_000, av1: 33, h264: 28 },
-  { name: ".large", widthPx: 1920, heightPx: 1080, limitBytes: 800_000, posterLimitBytes: 30_000, av1: 27, h264: 28 },
+  {
+    name: "",
+    widthPx: 1280,
+    heightPx: 720,
+    limitBytes: { av1: 284_000, h264: 258_000 },
+    posterLimitBytes: 30_000,
+    av1: 33,
+    h264: 28,
+  },
+  {
+    name: ".large",
+    widthPx: 1920,
+    heightPx: 1080,
+    limitBytes: { av1: 745_000, h264: 474_000 },
+    posterLimitBytes: 30_000,
+    av1: 27,
+    h264: 28,
+  },
   {
     name: ".phone",
     widthPx: 640,
     heightPx: 480,
     crop: { left: 480, width: 1440 },
-    limitBytes: 155_000,
+    limitBytes: { av1: 154_000, h264: 144_000 },
     posterLimitBytes: 16_000,
     av1: 31,
     h264: 28,
@@ -277,12 +293,12 @@ async function encodeToFit(
   try {
     for (let quantiser = version[format]; quantiser <= 50; quantiser += 1) {
       await encode(quantiser, join(folder, "draft.mp4"), path);
-      if ((await sizeOf(path)) <= version.limitBytes) return { file, quantiser };
+      if ((await sizeOf(path)) <= version.limitBytes[format]) return { file, quantiser };
     }
   } finally {
     await rm(folder, { recursive: true });
   }
-  throw new FilmError(`${file} does not fit into ${version.limitBytes} bytes: take detail out of the scene.`);
+  throw new FilmError(`${file} does not fit into ${version.limitBytes[format]} bytes: take detail out of the scene.`);
 }
 
 /**

@@ -31,11 +31,13 @@ float grass(vec2 p, float spacing, float tall, float blur, float shift, uint see
     ivec2 id = ivec2(cell + i, 0);
     float chance = hash2(id, seed);
     float patchy = noise2(vec2(float(cell + i) * spacing * 3.1, 0.5), seed + 9u);
-    float height = tall * (0.35 + 0.65 * chance) * smoothstep(0.18, 0.75, patchy);
+    // None in front of the panels.
+    float open = 1.0 - smoothstep(0.72, 0.9, float(cell + i) * spacing);
+    float height = tall * (0.35 + 0.65 * chance) * smoothstep(0.18, 0.75, patchy) * open;
     float up = (1.02 - p.y) / max(height, 1e-4);
     if (up > 1.25) continue;
     float lean = (hash2(id, seed + 1u) - 0.45) * 0.5;
-    float wave = sin(TAU * (uPhase + hash2(id, seed + 2u) * 0.35 + x * 0.25)) * 0.045;
+    float wave = sin(TAU * (uPhase + hash2(id, seed + 2u) * 0.35 + x * 0.25)) * 0.045 * moving(x);
     float root = (float(cell + i) + hash2(id, seed + 4u)) * spacing;
     float centre = root + height * (lean * up + (lean + wave) * up * up);
     float width = spacing * 0.2 * sqrt(clamp(1.05 - up, 0.0, 1.0));
@@ -60,12 +62,12 @@ void main() {
   vec2 p = vec2(gl_FragCoord.x, uSize.y - gl_FragCoord.y) / uSize.y;
   vec3 colour = texelFetch(uScene, ivec2(gl_FragCoord.xy), 0).rgb;
 
-  if (p.y > 0.8) {
+  if (p.y > 0.8 && p.x < 1.0) {
     vec3 blade = ${glslColour("#06201c")} + AMBER * 0.035 * exp(-abs(p.x - SUN.x) / 0.4);
     float back = grass(p, 0.016, 0.12, 0.0022, -uSway * ${glslFloat(focalLength)} / 22.0, 71u);
     float front = grass(p, 0.034, 0.17, 0.006, -uSway * ${glslFloat(focalLength)} / 11.0, 83u);
-    colour = mix(colour, blade, back * 0.75);
-    colour = mix(colour, blade * 0.8, front * 0.85);
+    colour = mix(colour, blade, back);
+    colour = mix(colour, blade * 0.8, front);
   }
 
   // Shafts: the air between here and the hills shows where the light passes between clouds.

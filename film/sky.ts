@@ -12,6 +12,22 @@ float breath() {
   return 1.0 + 0.045 * sin(TAU * uPhase) + 0.02 * sin(2.0 * TAU * uPhase + 1.3);
 }
 
+/* Where the page's text covers the picture nothing drifts: movement there would cost bits that nobody sees. */
+float moving(float x) {
+  return smoothstep(0.3, 0.62, x / ASPECT);
+}
+
+/* How far a point of the field is ahead of the glint, which crosses it once per loop and rests outside at both ends. */
+float glintPlace(vec2 p) {
+  return p.x + 0.55 * (p.y - HORIZON) - mix(0.62, ASPECT + 0.55, uPhase);
+}
+
+/* A small cloud passes before the sun. Its shadow runs over the field ahead of the glint. */
+float cloudShadow(vec2 p) {
+  float shown = sin(0.5 * TAU * uPhase);
+  return exp(-pow((glintPlace(p) - 0.24) / 0.13, 2.0)) * shown * shown;
+}
+
 /* How far the dawn has replaced the night's own colour. Adding amber to teal would only give khaki. */
 float dawnShare(vec2 p) {
   vec2 d = (p - SUN) * vec2(0.6, 1.0);
@@ -59,7 +75,7 @@ vec3 hazeColour(vec2 p) {
 float cloudSheet(vec2 p, vec2 scale, float travel, float cover, uint seed) {
   float lift = max(HORIZON + 0.05 - p.y, 0.0) + 0.07;
   vec2 onPlane = vec2((p.x - SUN.x) / lift, 1.0 / lift);
-  float d = driftingNoise(onPlane * scale, vec2(travel, 0.0), 5, seed);
+  float d = driftingNoise(onPlane * scale, vec2(travel * moving(p.x), 0.0), 5, seed);
   return smoothstep(cover, cover + 0.26, d);
 }
 
@@ -85,6 +101,14 @@ vec3 skyWithClouds(vec2 p) {
   vec3 body = shade + sky * 0.34 + warm * lit;
   sky = mix(sky, body, high * lowFade * 0.66);
   sky += (warm * 0.24 + hazeColour(p) * 0.03) * veil * lowFade;
+
+  if (abs(d.y) > 0.08) return sky;
+  // The cloud that passes before the sun: thin streaks, darker than the glow behind them.
+  float shown = sin(0.5 * TAU * uPhase);
+  vec2 fromCloud = d - vec2(mix(-0.19, 0.19, uPhase), -0.008);
+  float streaks = smoothstep(0.4, 0.62, fractal2(fromCloud * vec2(11.0, 120.0), 3, 91u));
+  float cloud = streaks * exp(-pow(fromCloud.x / 0.1, 2.0) - pow(fromCloud.y / 0.02, 2.0)) * shown * shown;
+  sky = mix(sky, ${glslColour("#bd8945")}, min(cloud, 0.75));
   return sky;
 }
 `;

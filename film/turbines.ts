@@ -19,7 +19,7 @@ interface Turbine {
 
 /** At ten seconds per loop, n thirds are 2n revolutions per minute: the largest turns at 8 rpm. */
 const turbines: readonly Turbine[] = [
-  { footShare: 0.699, hill: 5, blade: 0.262, thirdsPerLoop: 4, startTurn: 0.035, yawDegrees: 24 },
+  { footShare: 0.699, hill: 5, blade: 0.238, thirdsPerLoop: 4, startTurn: 0.035, yawDegrees: 24 },
   { footShare: 0.893, hill: 4, blade: 0.118, thirdsPerLoop: 5, startTurn: 0.21, yawDegrees: 27 },
   { footShare: 0.604, hill: 3, blade: 0.066, thirdsPerLoop: 6, startTurn: 0.13, yawDegrees: 25 },
   { footShare: 0.966, hill: 3, blade: 0.058, thirdsPerLoop: 7, startTurn: 0.29, yawDegrees: 28 },
@@ -71,9 +71,15 @@ float edge(float distance, float softness) {
 /* Chord of a blade on its leading and trailing side, at a share u of its length; in blade lengths. */
 vec2 chordAt(float u) {
   float root = 0.017 * (1.0 - smoothstep(0.05, 0.2, u));
-  float body = smoothstep(0.03, 0.2, u) * mix(1.0, 0.16, pow(clamp((u - 0.16) / 0.84, 0.0, 1.0), 0.8));
+  float body = smoothstep(0.03, 0.2, u) * mix(1.0, 0.2, pow(clamp((u - 0.16) / 0.84, 0.0, 1.0), 0.8));
   float tip = sqrt(clamp((1.0 - u) / 0.035, 0.0, 1.0));
   return (vec2(root) + vec2(0.017, 0.05) * body) * tip;
+}
+
+/* Light on an edge, two pixels wide; narrower on a part whose half width is less. */
+float rim(float fromEdge, float halfWidth) {
+  float width = min(2.0 / uSize.y, halfWidth);
+  return 0.8 * (1.0 - smoothstep(0.6 * width, 1.4 * width, fromEdge));
 }
 
 /* Paints over what has been drawn so far; colours are premultiplied by their cover. */
@@ -97,8 +103,8 @@ void main() {
   float sunSide = sign(SUN.x - foot.x);
   float reach = exp(-abs(SUN.x - foot.x) / 0.55);
   vec3 shade = ${glslColour("#14393a")};
-  // Against the bright sky the machine is seen from its shadow side.
-  vec3 pale = ${glslColour("#9ab8b3")} * (1.0 - 0.62 * dawnShare(p)) * mix(0.5, 1.0, reach);
+  // Against the light the machine is seen from its shadow side: dark, with a warm rim on the sun's side.
+  vec3 pale = ${glslColour("#9ab8b3")} * (1.0 - 0.62 * dawnShare(p)) * mix(0.28, 0.55, reach);
   vec3 warm = mix(PEACH, AMBER, 0.45) * breath();
   vec3 air = hazeColour(p);
   vec4 colour = vec4(0.0);
@@ -110,7 +116,7 @@ void main() {
   float tower = edge(abs(p.x - foot.x) - halfWidth, pixel) * step(stand.z, p.y);
   float turned = across * sunSide;
   vec3 towerColour = mix(shade, pale, smoothstep(-0.9, 0.9, turned) * 0.42);
-  towerColour += warm * reach * smoothstep(0.25, 1.0, turned) * 0.62;
+  towerColour += warm * reach * rim(halfWidth * (1.0 - turned), halfWidth);
   // Ground mist climbs the lowest part.
   float towerVeil = clamp(veil + 0.14 * smoothstep(0.8, 1.0, down), 0.0, 1.0);
   colour = over(colour, mix(towerColour, air, towerVeil), tower);
@@ -120,7 +126,7 @@ void main() {
   vec2 corner = abs(box) - vec2(0.032 + 0.075 * sine, 0.026) * blade;
   float nacelle = length(max(corner, 0.0)) + min(max(corner.x, corner.y), 0.0) - 0.008 * blade;
   vec3 nacelleColour = mix(pale * 0.62, shade, smoothstep(-0.03, 0.03, box.y / blade));
-  nacelleColour += warm * reach * 0.4 * smoothstep(0.02, 0.06, box.x * sunSide / blade);
+  nacelleColour += warm * reach * rim(-nacelle, 0.02 * blade) * smoothstep(0.04, 0.075, box.x * sunSide / blade);
   colour = over(colour, mix(nacelleColour, air, veil), edge(nacelle, pixel));
 
   // Rotor, in its own plane: yaw narrows it. Blades blur along their path while the shutter is open.
@@ -151,12 +157,14 @@ void main() {
   float catching = dot(leading, sunward);
   float section = clamp(offset / max(offset > 0.0 ? chord.x : chord.y, 1e-4), -1.0, 1.0);
   vec3 bladeColour = mix(shade, pale, 0.5 + 0.22 * catching - 0.2 * section * catching);
-  bladeColour += warm * reach * (0.1 + 0.5 * smoothstep(-0.1, 1.0, section * catching) + 0.18 * max(catching, 0.0));
+  float fromSunEdge = (catching > 0.0 ? chord.x - offset : chord.y + offset) * blade;
+  bladeColour += warm * reach * smoothstep(0.0, 0.5, abs(catching)) * rim(fromSunEdge, halfChord * blade);
   colour = over(colour, mix(bladeColour, air, veil), rotor);
 
   // Spinner.
   float spinner = length(vec2(d.x / mix(1.0, cosine, 0.6), d.y)) - 0.03 * blade;
-  vec3 spinnerColour = mix(shade, pale, 0.55 - 9.0 * d.y / blade) + warm * reach * smoothstep(0.0, 0.03, d.x * sunSide / blade) * 0.5;
+  vec3 spinnerColour = mix(shade, pale, 0.55 - 9.0 * d.y / blade);
+  spinnerColour += warm * reach * rim(-spinner, 0.03 * blade) * smoothstep(0.0, 0.02, d.x * sunSide / blade);
   outColour = over(colour, mix(spinnerColour, air, veil), edge(spinner, pixel));
 }
 `;
