@@ -223,21 +223,19 @@ function countByCountry({ query }: Core): Promise<{ country: string; count: numb
 
 /** For messages accepted since then and delivered, except those that were resent. */
 async function deliveryTimes({ query }: Core, since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts> {
-  const bucket = boundsMs.map((boundMs, index) => `WHEN ms <= ${boundMs} THEN ${index}`).join(" ");
-  const times = `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1
-    AND NOT EXISTS (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam'))`;
-  const rows = await query<{ bucket: number; count: number; slowest: number }>(
-    `SELECT CASE ${bucket} ELSE ${boundsMs.length} END AS bucket, count(*) AS count, max(ms) AS slowest
-     FROM (${times}) AS times GROUP BY 1`,
+  const times = await readColumn<number>(
+    query,
+    `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1 AND NOT EXISTS
+       (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam')) ORDER BY 1`,
     [since],
   );
-  const count = rows.reduce((sum, row) => sum + row.count, 0);
-  const buckets = [...boundsMs, null].map((_, index) => rows.find((row) => row.bucket === index)?.count ?? 0);
-  if (count === 0) return { count, medianMs: null, slowestMs: null, buckets };
-  const half = Math.floor((count - 1) / 2);
-  const [middle] = await query<{ ms: number }>(`${times} ORDER BY 1 LIMIT 1 OFFSET $2`, [since, half]);
-  const slowestMs = Math.max(...rows.map(({ slowest }) => slowest));
-  return { count, medianMs: middle?.ms ?? null, slowestMs, buckets };
+  const upTo = [...boundsMs.map((boundMs) => times.filter((ms) => ms <= boundMs).length), times.length];
+  return {
+    count: times.length,
+    medianMs: times[Math.floor((times.length - 1) / 2)] ?? null,
+    slowestMs: times.at(-1) ?? null,
+    buckets: upTo.map((count, index) => count - (upTo[index - 1] ?? 0)),
+  };
 }
 
 /** Appends its values to `values`. */

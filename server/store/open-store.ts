@@ -227,13 +227,10 @@ function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<
     startedAtMs = performance.now();
     const checked = check(hasFailed);
     last = checked;
-    const end = (isFailed: boolean) => {
-      // A message may have failed since this check started.
-      hasFailed = isFailed || last !== checked;
-    };
     checked.then(
-      () => end(false),
-      () => end(true),
+      // A message may have failed since this check started.
+      () => (hasFailed = last !== checked),
+      () => (hasFailed = true),
     );
     return checked;
   };

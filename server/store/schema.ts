@@ -52,19 +52,18 @@ export function schemaStatements(dialect: Dialect, fromVersion: number, toVersio
  */
 export async function readSecret(query: Query, dialect: Dialect, otherSchema: "refuse" | "keep"): Promise<string> {
   const version = await readKnownVersion(query, dialect);
-  if (otherSchema === "keep") return version === null ? "" : ((await readMeta(query, SECRET)) ?? "");
-  if (version === null) {
+  if (version === null && otherSchema === "refuse") {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
     throw new StoreRefused({ problem: "The message database is empty", remedy });
   }
-  if (version < MIGRATIONS.length) {
+  if (version !== null && version < MIGRATIONS.length && otherSchema === "refuse") {
     throw new StoreRefused({
       problem: `This database was written by an older version of the program (schema ${version}, this one needs ${MIGRATIONS.length})`,
       remedy:
         "restart the website with this version, which upgrades the database; until then use the older version's commands",
     });
   }
-  return (await readMeta(query, SECRET)) ?? "";
+  return version === null ? "" : ((await readMeta(query, SECRET)) ?? "");
 }
 
 /** The same as `readSchemaVersion`, but rejects with StoreRefused if it is newer than this program. */
