@@ -1,5 +1,5 @@
 import { addEvents, type Core, deleteMessages, idsOf, readLocked, updateMessages } from "./core.ts";
-import { type Query, readColumn } from "./database.ts";
+import { readColumn } from "./database.ts";
 import { listDrafts, otherDraft, readDrafts, removeDraft, saveDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
@@ -43,43 +43,36 @@ const LESSON: Readonly<Partial<Record<Action, Lesson | null>>> = {
 
 /** Applies the action to the messages that allow it (`actionProblem` in rules.ts); returns their references. */
 function act(core: Core, action: Action, { references, versions }: Selection, now: Date): Promise<string[]> {
-  return core.transaction(async (query) => {
+  return core.transaction(async (core) => {
     const isNamed = core.dialect.isIn("reference", "$1");
-    const found = await readLocked(core, query, isNamed, [references.map(normaliseReference)]);
+    const found = await readLocked(core, isNamed, [references.map(normaliseReference)]);
     const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
-    return apply(core, query, action, meant, now);
+    return apply(core, action, meant, now);
   }, ANNOUNCED);
 }
 
 /** Applies the action to those of the messages that allow it; returns their references. */
-async function apply(
-  core: Core,
-  query: Query,
-  action: Action,
-  messages: readonly StoredMessage[],
-  now: Date,
-): Promise<string[]> {
+async function apply(core: Core, action: Action, messages: readonly StoredMessage[], now: Date): Promise<string[]> {
   const allowed = messages.filter((message) => actionProblem(action, message, now) === null);
   if (allowed.length === 0) return [];
   const ids = idsOf(allowed);
-  if (action === "spam") await quarantine(core, query, allowed, now);
-  else if (action === "delete") await deleteMessages(core, query, ids);
+  if (action === "spam") await quarantine(core, allowed, now);
+  else if (action === "delete") await deleteMessages(core, ids);
   else if (action === "answer" || action === "unanswer") {
-    await updateMessages(core, query, ids, "answered_at = $2", action === "answer" ? now : null);
-    await addEvents(core, query, ids, { kind: EVENT[action], at: now });
-  } else await send(core, query, action, allowed, now);
+    await updateMessages(core, ids, "answered_at = $2", action === "answer" ? now : null);
+    await addEvents(core, ids, { kind: EVENT[action], at: now });
+  } else await send(core, action, allowed, now);
   const lesson = LESSON[action];
   if (lesson !== undefined) {
     const isMeant = ({ taught, deliveries, isRestricted }: StoredMessage) =>
       !isRestricted && (lesson !== null || (taught === "good" && !deliveries.reply));
-    await core.spam.teach(query, idsOf(allowed.filter(isMeant)), lesson);
+    await core.spam.teach(core.query, idsOf(allowed.filter(isMeant)), lesson);
   }
   return allowed.map(({ reference }) => reference);
 }
 
 async function send(
   core: Core,
-  query: Query,
   action: "retry" | "resend" | "release",
   messages: readonly StoredMessage[],
   now: Date,
@@ -89,26 +82,20 @@ async function send(
   );
   for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
     const ids = idsOf(group.map(({ message }) => message));
-    await queueAgain(core, query, channel, ids, now);
+    await queueAgain(core, channel, ids, now);
     // The history has one line per release, not one per channel.
     if (action === "release" && channel !== "mail") continue;
-    await addEvents(core, query, ids, { kind: EVENT[action], at: now, channel });
+    await addEvents(core, ids, { kind: EVENT[action], at: now, channel });
   }
   if (action !== "release") return;
-  await updateMessages(core, query, idsOf(messages), SEEN, now);
-  await keepSent(core, query, idsOf(messages), now);
+  await updateMessages(core, idsOf(messages), SEEN, now);
+  await keepSent(core, idsOf(messages), now);
   const released = messages.filter(({ quarantineReason }) => quarantineReason === "looks-like-spam").length;
-  await core.spam.countMonth(query, now, { released });
+  await core.spam.countMonth(core.query, now, { released });
 }
 
 /** Makes deliveries due now. Those that wait for their next attempt keep their number of attempts. */
-async function queueAgain(
-  { dialect }: Core,
-  query: Query,
-  channel: Channel,
-  ids: readonly number[],
-  now: Date,
-): Promise<void> {
+async function queueAgain({ query, dialect }: Core, channel: Channel, ids: readonly number[], now: Date) {
   const unlessQueued = (value: string, column: string) =>
     `${column} = CASE state WHEN 'queued' THEN ${column} ELSE ${value} END`;
   await query(
@@ -123,8 +110,8 @@ async function queueAgain(
  * Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. Leases stay, so
  * that an attempt in progress can still be recorded.
  */
-async function quarantine(core: Core, query: Query, messages: readonly StoredMessage[], now: Date) {
-  const { dialect } = core;
+async function quarantine(core: Core, messages: readonly StoredMessage[], now: Date) {
+  const { query, dialect } = core;
   const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
   await query(
     `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
@@ -132,29 +119,29 @@ async function quarantine(core: Core, query: Query, messages: readonly StoredMes
      WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
     [idsOf(messages), now],
   );
-  await updateMessages(core, query, idsOf(messages), `quarantine_reason = 'marked-as-spam', ${SEEN}`, now);
+  await updateMessages(core, idsOf(messages), `quarantine_reason = 'marked-as-spam', ${SEEN}`, now);
   for (const [detail, group] of Map.groupBy(messages, ({ quarantineReason }) => quarantineReason)) {
-    await addEvents(core, query, idsOf(group), { kind: "marked-as-spam", at: now, detail });
+    await addEvents(core, idsOf(group), { kind: "marked-as-spam", at: now, detail });
   }
 }
 
 function markSeen(core: Core, reference: string, now: Date): Promise<void> {
-  return core.transaction(async (query) => {
+  return core.transaction(async (core) => {
     const ids = await readColumn<number>(
-      query,
+      core.query,
       `UPDATE messages SET seen_at = $2 WHERE reference = $1 AND seen_at IS NULL AND EXISTS
          (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
       [normaliseReference(reference), now],
     );
-    await addEvents(core, query, ids, { kind: "viewed", at: now });
+    await addEvents(core, ids, { kind: "viewed", at: now });
   });
 }
 
 /** Returns false if there is no such message. */
 function addNote(core: Core, reference: string, text: string, now: Date): Promise<boolean> {
-  return core.transaction(async (query) => {
-    const messages = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
-    await addEvents(core, query, idsOf(messages), { kind: "noted", at: now, detail: text });
+  return core.transaction(async (core) => {
+    const messages = await readLocked(core, "reference = $1", [normaliseReference(reference)]);
+    await addEvents(core, idsOf(messages), { kind: "noted", at: now, detail: text });
     return messages.length > 0;
   });
 }
@@ -181,17 +168,17 @@ function reply(
   now: Date,
   { version, undoMs = 0, isAnswer = false, replaces }: ReplyOptions = {},
 ): Promise<boolean> {
-  return core.transaction(async (query) => {
-    const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+  return core.transaction(async (core) => {
+    const [message] = await readLocked(core, "reference = $1", [normaliseReference(reference)]);
     if (!message) return false;
-    const [last] = await query<NonNullable<Replaced["delivery"]>>(
+    const [last] = await core.query<NonNullable<Replaced["delivery"]>>(
       `SELECT state, changed_at AS "changedAtMs", attempts, error, payload FROM deliveries
        WHERE message_id = $1 AND channel = 'reply'`,
       [message.id],
     );
     const removeReplaced = async (replaces: readonly number[] | undefined) => {
-      const other = await otherDraft(core, query, reference, reply, replaces);
-      if (!other) await removeDraft(core, query, message.id);
+      const other = await otherDraft(core, reference, reply, replaces);
+      if (!other) await removeDraft(core, message.id);
     };
     if (last && JSON.parse(last.payload).key === reply.key) {
       // The client may have saved the draft again, because it did not get the answer.
@@ -211,7 +198,7 @@ function reply(
       answeredAtMs: answeredAt?.getTime() ?? null,
       delivery: last ? { ...last, payload: JSON.stringify(lastReply) } : null,
     };
-    await query(
+    await core.query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
        VALUES ($1, 'reply', 'queued', $2, $3, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
          changed_at = excluded.changed_at, due_at = excluded.due_at, payload = excluded.payload, attempts = 0,
@@ -219,10 +206,10 @@ function reply(
       [message.id, now, new Date(now.getTime() + undoMs), JSON.stringify(undoMs > 0 ? { ...whole, replaced } : whole)],
     );
     const detail = `${reply.subject}\n\n${reply.text}`;
-    await addEvents(core, query, [message.id], { kind: "replied", at: now, detail });
+    await addEvents(core, [message.id], { kind: "replied", at: now, detail });
     await removeReplaced(replaces);
-    if (isAnswer && answeredAt === null) await apply(core, query, "answer", [message], now);
-    else await core.spam.teach(query, [message.id], "good");
+    if (isAnswer && answeredAt === null) await apply(core, "answer", [message], now);
+    else await core.spam.teach(core.query, [message.id], "good");
     return true;
   }, ANNOUNCED);
 }

@@ -60,24 +60,25 @@ async function backup({ query, copyTo }: Core, file: string, now: Date): Promise
  * number of messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
  */
 async function restore(core: Core, file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
-  const { transaction, dialect, time, lockOut } = core;
+  const { lockOut } = core;
   const backup = await openBackup(file);
   let unlock = () => {};
   try {
     if (lockOut) unlock = lockOut();
     // A server that starts during the restore waits for the same lock before it reads anything.
-    return await transaction(
-      async (query) => {
-        const now = await time();
-        const count = await countAll({ query, dialect });
-        if (count !== null && !lockOut && (await readWebsite(query, now)).isRunning) throw new StoreRefused(IN_USE);
+    return await core.transaction(
+      async (core) => {
+        const now = await core.time();
+        const count = await countAll(core);
+        if (count !== null && !lockOut && (await readWebsite(core.query, now)).isRunning)
+          throw new StoreRefused(IN_USE);
         if (count && !isReplacing) {
           const remedy = "to remove them and read the backup instead, add --replace";
           throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
         }
         // Only now: a website of an earlier version may have been running.
-        await migrate(query, dialect);
-        return copyAll(core, query, backup, erasures, now).catch((error) => {
+        await migrate(core.query, core.dialect);
+        return copyAll(core, backup, erasures, now).catch((error) => {
           // Errors of the database are named already. All others are about the backup, and must not look like its damage.
           throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
         });
@@ -91,7 +92,7 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
 }
 
 /** The number of messages in a database of any version; `null` if it has no tables yet. */
-async function countAll({ query, dialect }: Pick<Core, "query" | "dialect">): Promise<number | null> {
+async function countAll({ query, dialect }: Core): Promise<number | null> {
   if ((await readSchemaVersion(query, dialect)) === null) return null;
   return (await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages")).count;
 }
@@ -242,8 +243,8 @@ function readBackupVersion(db: DatabaseSync, file: string): number {
 }
 
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
-async function copyAll(core: Core, query: Query, { db, tables }: Backup, erasures: readonly Erasure[], now: Date) {
-  const { dialect } = core;
+async function copyAll(core: Core, { db, tables }: Backup, erasures: readonly Erasure[], now: Date) {
+  const { query, dialect } = core;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
   const marked = await query<Marked>(
     "SELECT reference, is_restricted, corrected_at FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL",
@@ -270,7 +271,7 @@ async function copyAll(core: Core, query: Query, { db, tables }: Backup, erasure
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;
   const counts = await onlyRow<{ messages: number; waiting: number }>(query, counted);
-  return { ...counts, erased: erased.size, ...(await keepRestrictions(core, query, marked, now)) };
+  return { ...counts, erased: erased.size, ...(await keepRestrictions(core, marked, now)) };
 }
 
 interface Marked {
@@ -280,8 +281,11 @@ interface Marked {
 }
 
 /** Restricts the messages that were restricted before, and counts the corrections that are missing now. */
-async function keepRestrictions(core: Core, query: Query, marked: readonly Marked[], now: Date) {
-  const { isIn } = core.dialect;
+async function keepRestrictions(core: Core, marked: readonly Marked[], now: Date) {
+  const {
+    query,
+    dialect: { isIn },
+  } = core;
   const restricted = marked.filter(({ isRestricted }) => isRestricted).map(({ reference }) => reference);
   const ids = await readColumn<number>(
     query,
@@ -289,7 +293,7 @@ async function keepRestrictions(core: Core, query: Query, marked: readonly Marke
      RETURNING id`,
     [restricted],
   );
-  await addEvents(core, query, ids, { kind: "restricted", at: now });
+  await addEvents(core, ids, { kind: "restricted", at: now });
   const restored = await query<Marked>(
     `SELECT reference, corrected_at FROM messages WHERE ${isIn("reference", "$1")}`,
     [marked.map(({ reference }) => reference)],

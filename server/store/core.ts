@@ -1,22 +1,34 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { Retention } from "../config.ts";
-import type { Database, Dialect, Query, Value } from "./database.ts";
+import type { Database, TransactionOptions, Value } from "./database.ts";
 import { readColumn } from "./database.ts";
 import type { Spam } from "./spam.ts";
 import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
 
 // What the parts of the store share.
 
-export interface Core extends Database {
+export interface Core extends Omit<Database, "transaction"> {
+  /** Passes on a core whose `query` is the transaction's. */
+  transaction<T>(work: (core: Core) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** The database's secret for keyed hashes, the same on every node. */
   secret: string;
   retention: Retention;
   /** The operator who uses the store; `null` for the website. The author of every event. */
   account: string | null;
-  readMessages: ReadMessages;
+  /** SQL for the time at which a message is erased. */
+  expiry: string;
   spam: Pick<Spam, "findSpam" | "teach" | "lessonsChanged" | "countMonth">;
   /** Excludes every website until the returned function is called, or throws. `null` if there is no such lock. */
   lockOut: (() => () => void) | null;
+}
+
+export function createCore(database: Database, shared: Omit<Core, keyof Database>): Core {
+  const core: Core = {
+    ...database,
+    ...shared,
+    transaction: (work, options) => database.transaction((query) => work({ ...core, query }), options),
+  };
+  return core;
 }
 
 /** The functions of a part without their first parameter, the core. */
@@ -48,35 +60,31 @@ type MessageRow = Omit<StoredMessage, "footprint" | "deliveries" | "version"> & 
 
 type DeliveryRow = Delivery & { messageId: number; channel: Channel };
 
-/**
- * Reads messages by their row numbers, in that order, with their deliveries. Always two statements. `expiry` is the SQL
- * for the time at which a message is erased.
- */
-export function messageReader({ isIn }: Dialect, expiry: string) {
-  const columns = `id, reference, ${FIELD_NAMES.join(", ")}, footprint, quarantine_reason, taught, accepted_at,
-    is_restricted, answered_at, corrected_at, state, ${expiry} AS expires_at`;
-  return async (query: Query, ids: readonly number[]): Promise<StoredMessage[]> => {
-    if (ids.length === 0) return [];
-    const rows = await query<MessageRow>(
-      `SELECT ${columns} FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1", "BIGINT")}`,
-      [ids],
-    );
-    const deliveries = await query<DeliveryRow>(
-      `SELECT message_id, channel, state, changed_at, due_at, attempts, error FROM deliveries
-       WHERE ${isIn("message_id", "$1", "BIGINT")}`,
-      [ids],
-    );
-    const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
-    const messages = new Map(rows.map((row) => [row.id, row]));
-    return ids.flatMap((id) => {
-      const [row, theirs] = [messages.get(id), byId.get(id)];
-      // A message may have been erased between the two statements.
-      return row && theirs ? toMessage(row, theirs) : [];
-    });
-  };
+/** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
+export async function readMessages(
+  { query, dialect: { isIn }, expiry }: Core,
+  ids: readonly number[],
+): Promise<StoredMessage[]> {
+  if (ids.length === 0) return [];
+  const rows = await query<MessageRow>(
+    `SELECT id, reference, ${FIELD_NAMES.join(", ")}, footprint, quarantine_reason, taught, accepted_at, is_restricted,
+       answered_at, corrected_at, state, ${expiry} AS expires_at
+     FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1", "BIGINT")}`,
+    [ids],
+  );
+  const deliveries = await query<DeliveryRow>(
+    `SELECT message_id, channel, state, changed_at, due_at, attempts, error FROM deliveries
+     WHERE ${isIn("message_id", "$1", "BIGINT")}`,
+    [ids],
+  );
+  const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
+  const messages = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const [row, theirs] = [messages.get(id), byId.get(id)];
+    // A message may have been erased between the two statements.
+    return row && theirs ? toMessage(row, theirs) : [];
+  });
 }
-
-export type ReadMessages = ReturnType<typeof messageReader>;
 
 /** A damaged estimate counts as none, so that its message can still be read, exported and erased. */
 export function readEstimate(json: string | null): StoredMessage["footprint"] {
@@ -110,25 +118,20 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
 }
 
 /** Reads messages and locks their deliveries until the transaction ends. */
-export async function readLocked(
-  { dialect, readMessages }: Core,
-  query: Query,
-  where: string,
-  values: readonly Value[],
-): Promise<StoredMessage[]> {
+export async function readLocked(core: Core, where: string, values: readonly Value[]): Promise<StoredMessage[]> {
+  const { query, dialect } = core;
   const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id`, values);
   const lock = dialect.lockRows("deliveries");
   if (lock !== "" && ids.length > 0) {
     const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
     await query(`SELECT 1 FROM deliveries WHERE ${isTheirs} ORDER BY message_id, channel ${lock}`, [ids]);
   }
-  return readMessages(query, ids);
+  return readMessages(core, ids);
 }
 
 /** Changes messages by their row numbers. The values are $2, $3, … */
 export async function updateMessages(
-  { dialect }: Core,
-  query: Query,
+  { query, dialect }: Core,
   ids: readonly number[],
   changes: string,
   ...values: Value[]
@@ -136,7 +139,7 @@ export async function updateMessages(
   await query(`UPDATE messages SET ${changes} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids, ...values]);
 }
 
-export async function deleteMessages({ dialect, spam }: Core, query: Query, ids: readonly number[]): Promise<void> {
+export async function deleteMessages({ query, dialect, spam }: Core, ids: readonly number[]): Promise<void> {
   await query(`DELETE FROM messages WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids]);
   await spam.lessonsChanged(query);
 }
@@ -154,8 +157,7 @@ interface NewEvent {
 }
 
 export async function addEvents(
-  { dialect: { isIn }, account }: Core,
-  query: Query,
+  { query, dialect: { isIn }, account }: Core,
   ids: readonly number[],
   { kind, at, channel, detail }: NewEvent,
 ): Promise<void> {

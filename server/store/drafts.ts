@@ -1,6 +1,5 @@
 import { type DraftText, draftHash } from "../../contract/draft.ts";
 import { type Core, readLocked } from "./core.ts";
-import type { Query } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 
 // Unfinished replies: each operator has one of their own for a message.
@@ -27,12 +26,12 @@ export function saveDraft(
   now: Date,
   replaces?: readonly number[],
 ): Promise<SaveResult> {
-  return core.transaction(async (query): Promise<SaveResult> => {
-    const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+  return core.transaction(async (core): Promise<SaveResult> => {
+    const [message] = await readLocked(core, "reference = $1", [normaliseReference(reference)]);
     if (!message) return "no-message";
-    const other = await otherDraft(core, query, reference, draft, replaces);
+    const other = await otherDraft(core, reference, draft, replaces);
     if (other) return other;
-    await writeDraft(core, query, message.id, draft, now);
+    await writeDraft(core, message.id, draft, now);
     return "saved";
   });
 }
@@ -40,34 +39,25 @@ export function saveDraft(
 /** The operator's stored draft, if `replaces` is given and the draft has neither the same content nor one of these hashes. */
 export async function otherDraft(
   core: Core,
-  query: Query,
   reference: string,
   draft: DraftText,
   replaces: readonly number[] | undefined,
 ): Promise<Draft | null> {
-  const { own } = await readDrafts({ ...core, query }, reference);
+  const { own } = await readDrafts(core, reference);
   return own && replaces && ![...replaces, draftHash(draft)].includes(draftHash(own)) ? own : null;
 }
 
-export async function writeDraft(
-  core: Core,
-  query: Query,
-  messageId: number,
-  { subject, text }: DraftText,
-  now: Date,
-): Promise<void> {
-  await removeDraft(core, query, messageId);
+export async function writeDraft(core: Core, messageId: number, { subject, text }: DraftText, now: Date) {
+  await removeDraft(core, messageId);
   if (text.trim() === "") return;
   const values = [messageId, core.account ?? NOBODY, now, subject, text];
-  await query("INSERT INTO drafts (message_id, author, saved_at, subject, text) VALUES ($1, $2, $3, $4, $5)", values);
+  const sql = "INSERT INTO drafts (message_id, author, saved_at, subject, text) VALUES ($1, $2, $3, $4, $5)";
+  await core.query(sql, values);
 }
 
-export async function removeDraft({ account }: Core, query: Query, messageId: number): Promise<void> {
-  await query("DELETE FROM drafts WHERE message_id = $1 AND author IN ($2, $3)", [
-    messageId,
-    account ?? NOBODY,
-    NOBODY,
-  ]);
+export async function removeDraft({ query, account }: Core, messageId: number): Promise<void> {
+  const sql = "DELETE FROM drafts WHERE message_id = $1 AND author IN ($2, $3)";
+  await query(sql, [messageId, account ?? NOBODY, NOBODY]);
 }
 
 /** The operator's draft, or that of an unknown author, and those of others, newest first. */

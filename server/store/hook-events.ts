@@ -1,5 +1,5 @@
 import type { Core } from "./core.ts";
-import { insertRows, onlyRow, type Query } from "./database.ts";
+import { insertRows, onlyRow } from "./database.ts";
 import type { StoredMessage } from "./store.ts";
 
 // Erasures and corrections that the receiver of HOOK_URL must hear of. They are no deliveries, because these belong to a
@@ -20,8 +20,7 @@ const LEASE_MS = 60_000;
 
 /** Queues an event for each message that was posted, or may have been. */
 export async function queueHookEvents(
-  { dialect }: Pick<Core, "dialect">,
-  query: Query,
+  { query, dialect }: Core,
   type: HookEvent["type"],
   messages: readonly StoredMessage[],
   now: Date,
@@ -40,7 +39,7 @@ async function claimHookEvents({ transaction, dialect }: Core, limit: number, no
   const sql = `UPDATE hook_events SET attempts = attempts + 1, due_at = CAST($1 AS BIGINT) + ${LEASE_MS} WHERE id IN
       (SELECT id FROM hook_events WHERE due_at <= $1 ORDER BY id LIMIT $2 ${dialect.lockRows("hook_events", "skip")})
     RETURNING id, type, for_reference AS reference, at, attempts`;
-  const claimed = await transaction((query) => query<HookEvent>(sql, [now, limit]));
+  const claimed = await transaction(({ query }) => query<HookEvent>(sql, [now, limit]));
   return claimed.sort((one, other) => one.id - other.id);
 }
 

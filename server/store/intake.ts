@@ -5,7 +5,7 @@ import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
 import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
 import type { Core } from "./core.ts";
-import { type Dialect, insertRows, type Query, type Row, readColumn } from "./database.ts";
+import { insertRows, type Row, readColumn } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import type { Channel } from "./store.ts";
 import { type QuarantineReason, StoreUnavailable } from "./store.ts";
@@ -85,7 +85,7 @@ export function createIntake(core: Core, onFailure: (error: StoreUnavailable) =>
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
       const acceptances = await core.transaction(
-        (query) => acceptBatch(core, query, batch),
+        (core) => acceptBatch(core, batch),
         // Nodes accept one after the other, so limits and repeats are exact. That costs little, because each batch
         // contains every message that arrived in the meantime.
         { lock: "accepting" },
@@ -140,11 +140,11 @@ interface Candidate extends PendingMessage {
  * Decides on messages one after the other and stores the new ones, within the current transaction. Each query is for
  * the whole batch, so the number of statements does not depend on the batch size.
  */
-async function acceptBatch(core: Core, query: Query, batch: readonly PendingMessage[]): Promise<Acceptance[]> {
-  const { dialect, secret, spam } = core;
+async function acceptBatch(core: Core, batch: readonly PendingMessage[]): Promise<Acceptance[]> {
+  const { query, dialect, secret, spam } = core;
   const candidates = batch.map((pending) => identify(pending, secret));
-  const past = await readPast(core, query, candidates);
-  const references = await drawReferences(batch, query, dialect);
+  const past = await readPast(core, candidates);
+  const references = await drawReferences(core, batch);
   const messages: Row[] = [];
   const deliveries: Row[] = [];
   const keys: Row[] = [];
@@ -276,8 +276,11 @@ function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: 
   return Math.max(0, ...waits);
 }
 
-async function readPast(core: Core, query: Query, candidates: readonly Candidate[]): Promise<Past> {
-  const { isIn } = core.dialect;
+async function readPast(core: Core, candidates: readonly Candidate[]): Promise<Past> {
+  const {
+    query,
+    dialect: { isIn },
+  } = core;
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
@@ -317,10 +320,10 @@ async function readPast(core: Core, query: Query, candidates: readonly Candidate
 }
 
 /** Draws again if any of them is taken, which is rare. */
-async function drawReferences(batch: readonly PendingMessage[], query: Query, dialect: Dialect): Promise<string[]> {
+async function drawReferences(core: Core, batch: readonly PendingMessage[]): Promise<string[]> {
   const drawn = [...new Set(batch.map(({ rules }) => drawReference(rules.referencePrefix)))];
-  const taken = await query(`SELECT 1 FROM messages WHERE ${dialect.isIn("reference", "$1")}`, [drawn]);
-  return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences(batch, query, dialect);
+  const taken = await core.query(`SELECT 1 FROM messages WHERE ${core.dialect.isIn("reference", "$1")}`, [drawn]);
+  return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences(core, batch);
 }
 
 function identify(pending: PendingMessage, secret: string): Candidate {

@@ -1,7 +1,7 @@
 import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { actions } from "./actions.ts";
-import { type Core, MESSAGES, type Part } from "./core.ts";
+import { type Core, MESSAGES, type Part, readMessages } from "./core.ts";
 import { type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 import { CHANNELS, type Channel, type EventKind, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
@@ -120,8 +120,8 @@ function list(core: Core, filter: MessageFilter): Promise<StoredMessage[]> {
   return read(core, `SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${part}`, values);
 }
 
-async function read({ query, readMessages }: Core, sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
-  return readMessages(query, await readColumn<number>(query, sql, values));
+async function read(core: Core, sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
+  return readMessages(core, await readColumn<number>(core.query, sql, values));
 }
 
 function countTabs({ query, dialect }: Core, { tab: _, ...filter }: MessageFilter): Promise<TabCounts> {

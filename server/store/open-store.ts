@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { type Archive, archive } from "./archive.ts";
-import { bindPart, type Core, messageReader } from "./core.ts";
+import { bindPart, createCore } from "./core.ts";
 import { type Database, type Query, readColumn, writeMeta } from "./database.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { type Messages, messages } from "./messages.ts";
@@ -167,15 +167,7 @@ export async function createStore(
   const spam = createSpamFilter(database);
   // Now, so that the first message does not wait for it. If it fails, the first message tries again.
   if (isServer) await spam.recall(query).catch(() => {});
-  const core: Core = {
-    ...database,
-    secret,
-    retention,
-    account,
-    readMessages: messageReader(dialect, expiryOf(retention)),
-    spam,
-    lockOut,
-  };
+  const core = createCore(database, { secret, retention, account, expiry: expiryOf(retention), spam, lockOut });
   const { settled, ...intake } = createIntake(core, check.fail);
   return {
     intake,

@@ -42,8 +42,8 @@ function find({ query, dialect }: Core, words: string, limit: number): Promise<C
 }
 
 /** The messages from the address; none if versions are given and do not match. */
-async function readPerson(core: Core, query: Query, email: string, versions: Versions): Promise<StoredMessage[]> {
-  const messages = await readLocked(core, query, `${core.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
+async function readPerson(core: Core, email: string, versions: Versions): Promise<StoredMessage[]> {
+  const messages = await readLocked(core, `${core.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
   if (versions === undefined) return messages;
   const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
   return isSame ? messages : [];
@@ -58,38 +58,37 @@ function rectify(
   versions?: Versions,
   removesFootprint = false,
 ): Promise<number> {
-  return core.transaction(async (query) => {
-    const messages = await readPerson(core, query, email, versions);
+  return core.transaction(async (core) => {
+    const messages = await readPerson(core, email, versions);
     const ids = idsOf(messages);
     const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
     const values = FIELD_NAMES.map((field) => changes[field] ?? null);
-    await updateMessages(core, query, ids, `corrected_at = $2, ${columns.join(", ")}`, now, ...values);
+    await updateMessages(core, ids, `corrected_at = $2, ${columns.join(", ")}`, now, ...values);
     if (changes.email !== undefined) {
       // A backup that is restored after an erasure may contain the old address.
-      const former = `${hashWith(await readSecret(query), email)}:${now.getTime()}`;
+      const former = `${hashWith(await readSecret(core.query), email)}:${now.getTime()}`;
       const added = "former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)";
-      await updateMessages(core, query, ids, added, former);
+      await updateMessages(core, ids, added, former);
     }
-    if (removesFootprint) await updateMessages(core, query, ids, "footprint = NULL, footprint_kg = NULL");
-    await core.spam.lessonsChanged(query);
-    await addEvents(core, query, ids, { kind: "corrected", at: now });
-    await queueHookEvents(core, query, "message.corrected", messages, now);
+    if (removesFootprint) await updateMessages(core, ids, "footprint = NULL, footprint_kg = NULL");
+    await core.spam.lessonsChanged(core.query);
+    await addEvents(core, ids, { kind: "corrected", at: now });
+    await queueHookEvents(core, "message.corrected", messages, now);
     return messages.length;
   });
 }
 
 function restrict(core: Core, email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
-  const { transaction, dialect, spam } = core;
-  return transaction(async (query) => {
-    const ids = idsOf(await readPerson(core, query, email, versions));
-    await updateMessages(core, query, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
-    await spam.lessonsChanged(query);
+  return core.transaction(async (core) => {
+    const ids = idsOf(await readPerson(core, email, versions));
+    await updateMessages(core, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
+    await core.spam.lessonsChanged(core.query);
     // The waiting time of queued deliveries starts when the restriction ends.
-    const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
+    const isTheirs = core.dialect.isIn("message_id", "$1", "BIGINT");
     if (!isRestricted) {
-      await query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
+      await core.query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
     }
-    await addEvents(core, query, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
+    await addEvents(core, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
     return ids.length;
   });
 }
@@ -100,13 +99,13 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
  */
 async function erase(core: Core, email: string, versions?: Versions): Promise<string[]> {
   const now = await core.time();
-  const eraseAll = async (query: Query) => {
-    const messages = await readPerson(core, query, email, versions);
+  const eraseAll = async (core: Core) => {
+    const messages = await readPerson(core, email, versions);
     if (messages.length === 0) return [];
-    await deleteMessages(core, query, idsOf(messages));
-    await queueHookEvents(core, query, "message.erased", messages, now);
+    await deleteMessages(core, idsOf(messages));
+    await queueHookEvents(core, "message.erased", messages, now);
     // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
-    await writeMeta(query, ERASURE_MARK, "1");
+    await writeMeta(core.query, ERASURE_MARK, "1");
     return messages.map(({ reference }) => reference);
   };
   return core.transaction(eraseAll, { isLong: true });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, isWithin, MINUTE_MS } from "../time.ts";
-import { addEvents, type Core, type Part } from "./core.ts";
+import { addEvents, type Core, type Part, readMessages } from "./core.ts";
 import { type Dialect, insertRows, readColumn, readMeta, type Value, writeMeta } from "./database.ts";
 import { hookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
@@ -135,14 +135,13 @@ async function claim(core: Core, channel: Channel, limit: number, leaseMs: numbe
 }
 
 function claimReadable(core: Core, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
-  const { transaction, dialect, readMessages } = core;
-  return transaction(async (query) => {
-    const rows = await query<ClaimRow>(claimStatement(dialect), [channel, now, leaseMs, limit, randomUUID()]);
+  return core.transaction(async (core) => {
+    const rows = await core.query<ClaimRow>(claimStatement(core.dialect), [channel, now, leaseMs, limit, randomUUID()]);
     if (rows.length === 0) return [];
     const ids = rows.map(({ messageId }) => messageId);
     const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
-    await addEvents(core, query, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
-    const messages = new Map((await readMessages(query, ids)).map((message) => [message.id, message]));
+    await addEvents(core, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
+    const messages = new Map((await readMessages(core, ids)).map((message) => [message.id, message]));
     // Another node may have restricted a message after the statement found it. Its lease ends unused.
     const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
       const message = messages.get(messageId);
@@ -158,11 +157,11 @@ function dueMs({ channel, message }: Claim): number {
 
 /** Marks messages in a damaged part of the file as failed, so that they do not block others. */
 async function setDamagedAside(core: Core, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<void> {
-  const { query, dialect, readMessages } = core;
+  const { query, dialect } = core;
   const sql = `${chosenDeliveries(dialect)} SELECT message_id FROM chosen`;
   for (const id of await readColumn<number>(query, sql, [channel, now, leaseMs, limit])) {
     try {
-      await readMessages(query, [id]);
+      await readMessages(core, [id]);
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error;
       await query(
@@ -190,7 +189,7 @@ function admit(
   const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
   const values = [message.id, channel, token];
   return transaction(
-    async (query) => {
+    async ({ query }) => {
       const [delivery] = await query<{ isCounted: boolean }>(`SELECT is_counted FROM deliveries WHERE ${mine}`, values);
       if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
       if (delivery.isCounted) return null;
@@ -247,14 +246,15 @@ function settle(
     kind === "delivered"
       ? `(state = 'failed' OR ${hasLease} OR state = 'queued' AND changed_at = ${place(queuedAt)})`
       : hasLease;
-  return core.transaction(async (query) => {
+  return core.transaction(async (core) => {
+    const { query } = core;
     const [changed] = await query<{ state: DeliveryState }>(
       `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
        WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING state`,
       values,
     );
     if (!changed) return false;
-    if (kind !== "returned") await addEvents(core, query, [message.id], { kind, at: now, channel, detail: error });
+    if (kind !== "returned") await addEvents(core, [message.id], { kind, at: now, channel, detail: error });
     if (kind === "delivered" && channel === "reply") {
       await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
     }
@@ -298,9 +298,9 @@ async function dueInMs({ query }: Core, channel: Channel, now: Date): Promise<nu
 function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> {
   // An announcement wakes all nodes: one flush by a node must not cause the next.
   const options = { ...LONG, isAnnounced: by === "operator" };
-  return core.transaction(async (query) => {
+  return core.transaction(async (core) => {
     if (by === "outbox") {
-      const [isFirst] = await query(
+      const [isFirst] = await core.query(
         `INSERT INTO meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
          ON CONFLICT (name) DO UPDATE SET value = excluded.value
          WHERE abs(CAST(meta.value AS BIGINT) - CAST($2 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`,
@@ -310,14 +310,14 @@ function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "o
     }
     // The factor is prime, so that consecutive messages are spread evenly.
     const ids = await readColumn<number>(
-      query,
+      core.query,
       `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
          WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
        WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS}
        RETURNING message_id`,
       [channel, now],
     );
-    if (by === "operator") await addEvents(core, query, ids, { kind: "retried", at: now, channel });
+    if (by === "operator") await addEvents(core, ids, { kind: "retried", at: now, channel });
     return ids;
   }, options);
 }
@@ -328,7 +328,8 @@ function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "o
  */
 function endUnused(core: Core, used: readonly Channel[], now: Date): Promise<void> {
   const nowMs = now.getTime();
-  return core.transaction(async (query) => {
+  return core.transaction(async (core) => {
+    const { query } = core;
     for (const channel of CHANNELS) {
       const name = `unused.${channel}`;
       if (used.includes(channel)) {
@@ -346,7 +347,7 @@ function endUnused(core: Core, used: readonly Channel[], now: Date): Promise<voi
            leased_until = NULL WHERE state = 'queued' AND channel = $1 RETURNING message_id`,
         [channel, now, TURNED_OFF],
       );
-      await addEvents(core, query, ids, { kind: "failed", at: now, channel, detail: TURNED_OFF });
+      await addEvents(core, ids, { kind: "failed", at: now, channel, detail: TURNED_OFF });
     }
   }, LONG);
 }
@@ -386,7 +387,7 @@ async function markReported(
 ): Promise<void> {
   const sql = `UPDATE deliveries SET reported_at = changed_at
     WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3", "BIGINT")}`;
-  await transaction((query) => query(sql, [channel, state, ids]), LONG);
+  await transaction(({ query }) => query(sql, [channel, state, ids]), LONG);
 }
 
 export const queue = {

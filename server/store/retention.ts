@@ -2,7 +2,7 @@ import { EXPIRY_NOTICE_MS } from "../../contract/operator-limits.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import type { Core } from "./core.ts";
-import { onlyRow, type Query, readColumn } from "./database.ts";
+import { onlyRow, readColumn } from "./database.ts";
 
 // Announces expiring messages, then erases them.
 
@@ -110,7 +110,7 @@ async function purge({ query, transaction, dialect, retention, spam }: Core, now
   const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
     WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${isAnnounced(retention)} AND ${expiryOf(retention)} <= $1
     ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
-  const erase = async (query: Query) => {
+  const erase = async ({ query }: Core) => {
     const references = await readColumn<string>(query, sql, [now]);
     if (references.length > 0) await spam.lessonsChanged(query);
     return references;
@@ -133,7 +133,7 @@ async function markAnnounced({ transaction, retention }: Core, expiring: Pick<Ex
   const sql = `UPDATE messages SET announced_for = (SELECT ${announcedNow(retention)} FROM deliveries
       WHERE message_id = messages.id AND channel = 'mail') WHERE id IN (SELECT id FROM ${MESSAGES}
       WHERE ${isExpiring(retention)} AND ${isUnannounced(retention)} AND messages.id <= $2)`;
-  await transaction((query) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
+  await transaction(({ query }) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
 }
 
 export const retentionRules = { purge, findExpiring, markAnnounced };

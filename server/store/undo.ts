@@ -1,5 +1,4 @@
 import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
-import type { Query } from "./database.ts";
 import { readDrafts, writeDraft } from "./drafts.ts";
 import { normaliseReference } from "./reference.ts";
 import type { Channel, Delivery, EventKind, Lesson, StoredMessage } from "./store.ts";
@@ -30,21 +29,20 @@ export function markOf(before: StoredMessage, after: StoredMessage): Mark {
  * references of the others.
  */
 export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<string[]> {
-  const { transaction, dialect } = core;
-  return transaction(
-    async (query) => {
+  return core.transaction(
+    async (core) => {
       const byId = new Map(marks.map((mark) => [mark.before.id, mark]));
-      const found = await readLocked(core, query, dialect.isIn("id", "$1", "BIGINT"), [[...byId.keys()]]);
+      const found = await readLocked(core, core.dialect.isIn("id", "$1", "BIGINT"), [[...byId.keys()]]);
       const undone = found.filter((current) => byId.get(current.id)?.mark === markIn(current));
       for (const current of undone) {
         const { before } = byId.get(current.id) as Mark;
         const values = [current.id, before.answeredAt, before.quarantineReason];
-        await query("UPDATE messages SET answered_at = $2, quarantine_reason = $3 WHERE id = $1", values);
-        await undoDeliveries(query, before, current, now);
-        await core.spam.teach(query, [current.id], before.taught);
+        await core.query("UPDATE messages SET answered_at = $2, quarantine_reason = $3 WHERE id = $1", values);
+        await undoDeliveries(core, before, current, now);
+        await core.spam.teach(core.query, [current.id], before.taught);
       }
-      await keepSent(core, query, idsOf(undone), now);
-      await addEvents(core, query, idsOf(undone), { kind: "undone", at: now });
+      await keepSent(core, idsOf(undone), now);
+      await addEvents(core, idsOf(undone), { kind: "undone", at: now });
       return undone.map(({ reference }) => reference);
     },
     { isAnnounced: true },
@@ -52,7 +50,7 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
 }
 
 /** Quarantines deliveries again, or takes them out of quarantine. Leases stay, as in `quarantine`. */
-async function undoDeliveries(query: Query, before: Mark["before"], current: StoredMessage, now: Date): Promise<void> {
+async function undoDeliveries({ query }: Core, before: Mark["before"], current: StoredMessage, now: Date) {
   for (const [channel, delivery] of Object.entries(current.deliveries) as [Channel, Delivery][]) {
     // What other channels delivered stays delivered: the receiver of the web hook must hear of an erasure.
     if (channel !== "mail" && delivery.state === "delivered") continue;
@@ -70,7 +68,7 @@ async function undoDeliveries(query: Query, before: Mark["before"], current: Sto
 }
 
 /** A mail that was delivered before its message left the quarantine is not sent again, unless it was to be resent. */
-export async function keepSent({ dialect }: Core, query: Query, ids: readonly number[], now: Date): Promise<void> {
+export async function keepSent({ query, dialect }: Core, ids: readonly number[], now: Date): Promise<void> {
   const last = (kind: EventKind) => `(SELECT COALESCE(max(id), 0) FROM events
     WHERE events.message_id = deliveries.message_id AND kind = '${kind}' AND events.channel = 'mail')`;
   await query(
@@ -93,8 +91,9 @@ export interface Replaced {
  * Returns false if it is too late.
  */
 export function takeBackReply(core: Core, reference: string, key: string, now: Date): Promise<boolean> {
-  return core.transaction(async (query) => {
-    const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+  return core.transaction(async (core) => {
+    const { query } = core;
+    const [message] = await readLocked(core, "reference = $1", [normaliseReference(reference)]);
     const [waiting] = await query<{ payload: string }>(
       `SELECT payload FROM deliveries WHERE message_id = $1 AND channel = 'reply' AND state = 'queued' AND attempts = 0
          AND lease_token IS NULL`,
@@ -121,9 +120,9 @@ export function takeBackReply(core: Core, reference: string, key: string, now: D
       [message.id],
     );
     // The operator may have written another draft since.
-    const { own } = await readDrafts({ ...core, query }, reference);
+    const { own } = await readDrafts(core, reference);
     const whole = own && own.text !== text ? `${text}\n\n${own.text}` : text;
-    await writeDraft(core, query, message.id, { subject, text: whole }, now);
+    await writeDraft(core, message.id, { subject, text: whole }, now);
     return true;
   });
 }
