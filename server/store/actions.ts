@@ -101,7 +101,7 @@ async function queueAgain({ query, dialect }: Core, channel: Channel, ids: reado
   await query(
     `UPDATE deliveries SET state = 'queued', due_at = CAST($3 AS BIGINT), ${unlessQueued("CAST($3 AS BIGINT)", "changed_at")},
        ${unlessQueued("0", "attempts")}, ${unlessQueued("0", "interruptions")}, ${unlessQueued("NULL", "error")}
-     WHERE channel = $2 AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
+     WHERE channel = $2 AND ${dialect.isIn("message_id", "$1")}`,
     [ids, channel, now],
   );
 }
@@ -116,7 +116,7 @@ async function quarantine(core: Core, messages: readonly StoredMessage[], now: D
   await query(
     `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
        error = NULL
-     WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
+     WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1")}`,
     [idsOf(messages), now],
   );
   await updateMessages(core, idsOf(messages), `quarantine_reason = 'marked-as-spam', ${SEEN}`, now);

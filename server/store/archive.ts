@@ -282,20 +282,17 @@ interface Marked {
 
 /** Restricts the messages that were restricted before, and counts the corrections that are missing now. */
 async function keepRestrictions(core: Core, marked: readonly Marked[], now: Date) {
-  const {
-    query,
-    dialect: { isIn },
-  } = core;
+  const { query, dialect } = core;
   const restricted = marked.filter(({ isRestricted }) => isRestricted).map(({ reference }) => reference);
   const ids = await readColumn<number>(
     query,
-    `UPDATE messages SET is_restricted = 1, announced_for = NULL WHERE is_restricted = 0 AND ${isIn("reference", "$1")}
+    `UPDATE messages SET is_restricted = 1, announced_for = NULL WHERE is_restricted = 0 AND ${dialect.isIn("reference", "$1")}
      RETURNING id`,
     [restricted],
   );
   await addEvents(core, ids, { kind: "restricted", at: now });
   const restored = await query<Marked>(
-    `SELECT reference, corrected_at FROM messages WHERE ${isIn("reference", "$1")}`,
+    `SELECT reference, corrected_at FROM messages WHERE ${dialect.isIn("reference", "$1")}`,
     [marked.map(({ reference }) => reference)],
   );
   const correctedAt = new Map(restored.map((one) => [one.reference, one.correctedAt?.getTime() ?? 0]));

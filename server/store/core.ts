@@ -69,12 +69,12 @@ export async function readMessages(
   const rows = await query<MessageRow>(
     `SELECT id, reference, ${FIELD_NAMES.join(", ")}, footprint, quarantine_reason, taught, accepted_at, is_restricted,
        answered_at, corrected_at, state, ${expiry} AS expires_at
-     FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1", "BIGINT")}`,
+     FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1")}`,
     [ids],
   );
   const deliveries = await query<DeliveryRow>(
     `SELECT message_id, channel, state, changed_at, due_at, attempts, error FROM deliveries
-     WHERE ${isIn("message_id", "$1", "BIGINT")}`,
+     WHERE ${isIn("message_id", "$1")}`,
     [ids],
   );
   const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
@@ -123,7 +123,7 @@ export async function readLocked(core: Core, where: string, values: readonly Val
   const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id`, values);
   const lock = dialect.lockRows("deliveries");
   if (lock !== "" && ids.length > 0) {
-    const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
+    const isTheirs = dialect.isIn("message_id", "$1");
     await query(`SELECT 1 FROM deliveries WHERE ${isTheirs} ORDER BY message_id, channel ${lock}`, [ids]);
   }
   return readMessages(core, ids);
@@ -136,11 +136,11 @@ export async function updateMessages(
   changes: string,
   ...values: Value[]
 ): Promise<void> {
-  await query(`UPDATE messages SET ${changes} WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids, ...values]);
+  await query(`UPDATE messages SET ${changes} WHERE ${dialect.isIn("id", "$1")}`, [ids, ...values]);
 }
 
 export async function deleteMessages({ query, dialect, spam }: Core, ids: readonly number[]): Promise<void> {
-  await query(`DELETE FROM messages WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids]);
+  await query(`DELETE FROM messages WHERE ${dialect.isIn("id", "$1")}`, [ids]);
   await spam.lessonsChanged(query);
 }
 
@@ -165,7 +165,7 @@ export async function addEvents(
   await query(
     `INSERT INTO events (message_id, at, kind, channel, detail, author)
      SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT) FROM messages
-     WHERE ${isIn("id", "$1", "BIGINT")}`,
+     WHERE ${isIn("id", "$1")}`,
     [ids, at, kind, channel ?? null, detail ?? null, account],
   );
 }

@@ -58,7 +58,8 @@ export interface Dialect {
   lockRows(table: string, skip?: "skip"): string;
   /** The email address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
-  isIn(column: string, jsonArray: string, type?: "TEXT" | "BIGINT"): string;
+  /** Whether the column's value is in the list. Columns named `id` are numbers, all others texts. */
+  isIn(column: string, jsonArray: string): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
   /**
@@ -136,8 +137,7 @@ export type Row = Readonly<Record<string, string | number | null>>;
  * replaced by the number of its message's row.
  */
 export async function insertRows(
-  query: Query,
-  { itemsOf }: Dialect,
+  { query, dialect: { itemsOf } }: Pick<Database, "query" | "dialect">,
   table: string,
   rows: readonly Row[],
 ): Promise<void> {

@@ -20,7 +20,7 @@ const LEASE_MS = 60_000;
 
 /** Queues an event for each message that was posted, or may have been. */
 export async function queueHookEvents(
-  { query, dialect }: Core,
+  core: Core,
   type: HookEvent["type"],
   messages: readonly StoredMessage[],
   now: Date,
@@ -31,7 +31,7 @@ export async function queueHookEvents(
     const dueMs = now.getTime() + (hook.state === "queued" ? LEASE_MS : 0);
     return { type, for_reference: reference, at: now.getTime(), due_at: dueMs };
   });
-  await insertRows(query, dialect, "hook_events", rows);
+  await insertRows(core, "hook_events", rows);
 }
 
 /** Leases due events to this worker, oldest first. */

@@ -114,7 +114,8 @@ export function createIntake(core: Core, onFailure: (error: StoreUnavailable) =>
       waiting.push(one);
       draining ??= drain();
       return withinMs(ACCEPT_LIMIT_MS, one.promise, (limitMs) => {
-        const error = notStored(limitMs);
+        const problem = `The message database did not store a message within ${limitMs / 1000} s`;
+        const error = new StoreUnavailable({ problem });
         onFailure(error);
         return error;
       });
@@ -124,10 +125,6 @@ export function createIntake(core: Core, onFailure: (error: StoreUnavailable) =>
       while (draining) await draining;
     },
   };
-}
-
-function notStored(limitMs: number): StoreUnavailable {
-  return new StoreUnavailable({ problem: `The message database did not store a message within ${limitMs / 1000} s` });
 }
 
 interface Candidate extends PendingMessage {
@@ -141,7 +138,7 @@ interface Candidate extends PendingMessage {
  * the whole batch, so the number of statements does not depend on the batch size.
  */
 async function acceptBatch(core: Core, batch: readonly PendingMessage[]): Promise<Acceptance[]> {
-  const { query, dialect, secret, spam } = core;
+  const { query, secret, spam } = core;
   const candidates = batch.map((pending) => identify(pending, secret));
   const past = await readPast(core, candidates);
   const references = await drawReferences(core, batch);
@@ -196,10 +193,10 @@ async function acceptBatch(core: Core, batch: readonly PendingMessage[]): Promis
     return acceptance;
   });
 
-  await insertRows(query, dialect, "messages", messages);
-  await insertRows(query, dialect, "deliveries", deliveries);
-  await insertRows(query, dialect, "keys", keys);
-  await insertRows(query, dialect, "hits", hits);
+  await insertRows(core, "messages", messages);
+  await insertRows(core, "deliveries", deliveries);
+  await insertRows(core, "keys", keys);
+  await insertRows(core, "hits", hits);
   const held = messages.filter((message) => message.quarantine_reason === "looks-like-spam");
   if (held.length > 0) await spam.countMonth(query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
   return acceptances;
@@ -277,29 +274,26 @@ function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: 
 }
 
 async function readPast(core: Core, candidates: readonly Candidate[]): Promise<Past> {
-  const {
-    query,
-    dialect: { isIn },
-  } = core;
+  const { query, dialect } = core;
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
   const keyHashes = candidates.flatMap(({ key }) => key?.hash ?? []);
   const keys = await query<KnownKey>(
     `SELECT key_hash, client_proof, reference, fingerprint FROM keys JOIN messages ON id = message_id
-     WHERE ${isIn("key_hash", "$1")}`,
+     WHERE ${dialect.isIn("key_hash", "$1")}`,
     [keyHashes],
   );
   const messages = await query<KnownMessage>(
     `SELECT reference, fingerprint, accepted_at AS accepted_ms FROM messages
-     WHERE ${isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
+     WHERE ${dialect.isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
     [candidates.map(({ fingerprint }) => fingerprint), ...window(REPEAT_WINDOW_MS)],
   );
 
   const networks = candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash));
   const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
   const hits = await query<KnownHit>(
-    `SELECT hash, at AS ms FROM hits WHERE ${isIn("hash", "$1")} AND at > $2 AND at < $3`,
+    `SELECT hash, at AS ms FROM hits WHERE ${dialect.isIn("hash", "$1")} AND at > $2 AND at < $3`,
     [networks, ...window(Math.max(0, ...windows))],
   );
 

@@ -84,7 +84,7 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
     await updateMessages(core, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
     await core.spam.lessonsChanged(core.query);
     // The waiting time of queued deliveries starts when the restriction ends.
-    const isTheirs = core.dialect.isIn("message_id", "$1", "BIGINT");
+    const isTheirs = core.dialect.isIn("message_id", "$1");
     if (!isRestricted) {
       await core.query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
     }
@@ -99,16 +99,18 @@ function restrict(core: Core, email: string, isRestricted: boolean, now: Date, v
  */
 async function erase(core: Core, email: string, versions?: Versions): Promise<string[]> {
   const now = await core.time();
-  const eraseAll = async (core: Core) => {
-    const messages = await readPerson(core, email, versions);
-    if (messages.length === 0) return [];
-    await deleteMessages(core, idsOf(messages));
-    await queueHookEvents(core, "message.erased", messages, now);
-    // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
-    await writeMeta(core.query, ERASURE_MARK, "1");
-    return messages.map(({ reference }) => reference);
-  };
-  return core.transaction(eraseAll, { isLong: true });
+  return core.transaction(
+    async (core) => {
+      const messages = await readPerson(core, email, versions);
+      if (messages.length === 0) return [];
+      await deleteMessages(core, idsOf(messages));
+      await queueHookEvents(core, "message.erased", messages, now);
+      // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
+      await writeMeta(core.query, ERASURE_MARK, "1");
+      return messages.map(({ reference }) => reference);
+    },
+    { isLong: true },
+  );
 }
 
 /** Removes all readable copies of erased messages from the database's own files. Returns false if there were none. */

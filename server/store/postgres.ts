@@ -40,8 +40,9 @@ const dialect: Dialect = {
   // Some languages fold I to a letter that occurs in no email address; "C" is plain ASCII.
   lowerCaseEmail: 'lower(email COLLATE "C")',
   // An array instead of a join, so that the planner uses the index for any estimated list size.
-  isIn: (column, jsonArray, type = "TEXT") =>
-    `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json) AS ${type})))`,
+  isIn: (column, jsonArray) =>
+    `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json)
+       AS ${/(^|[._])id$/.test(column) ? "BIGINT" : "TEXT"})))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
   contains: (text, parameter) => `(${text}) COLLATE "C" ~ ${parameter}`,
   // Both cases of every letter, as `[eE]`. Leaves out forms with two letters, such as SS for ß.

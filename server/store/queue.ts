@@ -179,7 +179,7 @@ async function setDamagedAside(core: Core, channel: Channel, limit: number, leas
  * lease went to another node or the message is gone.
  */
 function admit(
-  { transaction, dialect, secret }: Core,
+  { transaction, secret }: Core,
   { channel, message, token }: Claim,
   limits: readonly NamedLimit[],
   now: Date,
@@ -189,7 +189,8 @@ function admit(
   const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
   const values = [message.id, channel, token];
   return transaction(
-    async ({ query }) => {
+    async (core) => {
+      const { query } = core;
       const [delivery] = await query<{ isCounted: boolean }>(`SELECT is_counted FROM deliveries WHERE ${mine}`, values);
       if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
       if (delivery.isCounted) return null;
@@ -201,7 +202,7 @@ function admit(
       }
       await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
       const hits = named.map(({ hash }) => ({ hash, at: coarseMs(nowMs, limits) }));
-      await insertRows(query, dialect, "hits", hits);
+      await insertRows(core, "hits", hits);
       return null;
     },
     { lock: "admitting" },
@@ -386,7 +387,7 @@ async function markReported(
   ids: readonly number[],
 ): Promise<void> {
   const sql = `UPDATE deliveries SET reported_at = changed_at
-    WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3", "BIGINT")}`;
+    WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3")}`;
   await transaction(({ query }) => query(sql, [channel, state, ids]), LONG);
 }
 

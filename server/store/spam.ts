@@ -39,7 +39,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     const keyed = new Map(rows.map((row) => [Object.values(row).join(" "), row]));
     const added = [...keyed].flatMap(([key, { id }]) => (lessons.has(key) ? [] : id));
     const messages = await query<{ id: number } & Pick<ContactMessage, "message" | "email">>(
-      `SELECT id, message, email FROM messages WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
+      `SELECT id, message, email FROM messages WHERE ${dialect.isIn("id", "$1")}`,
       [added],
       // The filter must not stop the acceptance of messages.
     ).catch((error) => (error instanceof StoreDamaged ? [] : Promise.reject(error)));
@@ -98,7 +98,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     /** Each message teaches one lesson: a new lesson replaces the old one, and `null` removes it. */
     async teach(query: Query, ids: readonly number[], lesson: Lesson | null): Promise<void> {
       if (ids.length === 0) return;
-      await query(`UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1", "BIGINT")}`, [ids, lesson]);
+      await query(`UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1")}`, [ids, lesson]);
       await lessonsChanged(query);
     },
 

@@ -32,7 +32,7 @@ export function undo(core: Core, marks: readonly Mark[], now: Date): Promise<str
   return core.transaction(
     async (core) => {
       const byId = new Map(marks.map((mark) => [mark.before.id, mark]));
-      const found = await readLocked(core, core.dialect.isIn("id", "$1", "BIGINT"), [[...byId.keys()]]);
+      const found = await readLocked(core, core.dialect.isIn("id", "$1"), [[...byId.keys()]]);
       const undone = found.filter((current) => byId.get(current.id)?.mark === markIn(current));
       for (const current of undone) {
         const { before } = byId.get(current.id) as Mark;
@@ -73,7 +73,7 @@ export async function keepSent({ query, dialect }: Core, ids: readonly number[],
     WHERE events.message_id = deliveries.message_id AND kind = '${kind}' AND events.channel = 'mail')`;
   await query(
     `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
-       AND state = 'queued' AND ${dialect.isIn("message_id", "$1", "BIGINT")} AND ${last("delivered")} > ${last("resent")}`,
+       AND state = 'queued' AND ${dialect.isIn("message_id", "$1")} AND ${last("delivered")} > ${last("resent")}`,
     [ids, now],
   );
 }
