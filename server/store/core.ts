@@ -1,7 +1,6 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { Retention } from "../config.ts";
-import type { Database, TransactionOptions, Value } from "./database.ts";
-import { readColumn } from "./database.ts";
+import { type Database, readColumn, type TransactionOptions, type Value } from "./database.ts";
 import type { Spam } from "./spam.ts";
 import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
 

@@ -1,4 +1,5 @@
 import { canonicalEmail } from "../../contract/email-address.ts";
+
 /** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
 

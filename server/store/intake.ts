@@ -7,8 +7,7 @@ import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
 import type { Core } from "./core.ts";
 import { insertRows, type Row, readColumn } from "./database.ts";
 import { drawReference } from "./reference.ts";
-import type { Channel } from "./store.ts";
-import { type QuarantineReason, StoreUnavailable } from "./store.ts";
+import { type Channel, type QuarantineReason, StoreUnavailable } from "./store.ts";
 
 export interface Submission {
   message: ContactMessage;

@@ -91,14 +91,7 @@ export async function readSchemaVersion(query: Query, { findTable }: Dialect): P
   return version === null ? null : Number(version);
 }
 
-function createTables({
-  identity,
-  integer,
-  real,
-  tableEnd,
-  keyedTableEnd,
-  lowerCaseEmail,
-}: Dialect): readonly string[] {
+function createTables({ identity, integer, real, tableEnd, keyedTableEnd, lowerCaseEmail }: Dialect) {
   return [
     `CREATE TABLE messages (
       id ${identity},
