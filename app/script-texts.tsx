@@ -1,15 +1,23 @@
+import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { FIELD_NAMES } from "../contract/contact-message.ts";
 import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
 import { ErrorMessage, ReloadButton } from "./components/error-message.tsx";
-import { PrintButton } from "./contact/contact-form.tsx";
-import { EmailSuggestion } from "./contact/email-suggestion.tsx";
+import { type Estimator, PrintButton } from "./contact/contact-form.tsx";
+import { EmailField } from "./contact/field.tsx";
 import { FootprintPart } from "./contact/footprint-part.tsx";
 import { CopyReference, ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
 import { FormHead } from "./contact/form-head.tsx";
-import { type FormState, problemsIn, START_VALUES, startState, type Values } from "./contact/form-state.ts";
-import type { Estimator } from "./contact/loading.ts";
+import {
+  type FormState,
+  type FormView,
+  formView,
+  problemsIn,
+  START_VALUES,
+  startState,
+  type Values,
+} from "./contact/form-state.ts";
 import { site } from "./site.ts";
 
 /** Every text of the contact page that only its script shows, for the review of the site's claims. */
@@ -40,6 +48,14 @@ function EveryOutcome({ read, show }: Estimator) {
     { kind: "failed", text: "Nothing you typed is lost." },
     { kind: "broken", isOffline: true },
     { kind: "broken", isOffline: false },
+  ];
+  const view = formView({ ...start, values: everyAmount("1") }, read);
+  const problem: [string, string] = ["", ""];
+  const views: FormView[] = [
+    view,
+    { ...view, problems: [problem] },
+    { ...view, problems: [problem, problem] },
+    { ...view, isEnclosed: false, example: "student" },
   ];
   return (
     <>
@@ -74,56 +90,32 @@ function EveryOutcome({ read, show }: Estimator) {
         />
       ))}
       {["ada@gmial.com", "ada@example"].map((typed) => (
-        <EmailSuggestion key={typed} typed={typed} onAccept={() => {}} />
+        <EmailField key={typed} name="email" label="" value={typed} onEdit={() => {}} />
       ))}
-      {[1, 2].map((count) => (
-        <FootprintPart
-          key={count}
-          open={[]}
-          reading={count === 1 ? read(everyAmount("1.500")) : read(everyAmount("1"))}
-          result={undefined}
-          hasFailedToLoad
-          problems={[["", ""] as [string, string], ["", ""] as [string, string]].slice(0, count)}
-          announcement=""
-          example={count === 1 ? "" : "student"}
-          countries={[]}
-          fieldOf={(name) => ({ name, value: "", onEdit: () => {}, onLeave: () => {} })}
-          onToggle={() => {}}
-          onContinue={() => {}}
-          onUseExample={() => {}}
-          onRemove={() => {}}
-        />
+      {views.map((view) => (
+        <Fragment key={view.example + view.problems.length}>
+          <FootprintPart
+            view={view}
+            open={[]}
+            result={undefined}
+            hasFailedToLoad
+            countries={[]}
+            fieldOf={(name) => ({ name, value: "", onEdit: () => {} })}
+            dispatch={() => {}}
+            act={() => {}}
+          />
+          <FormHead view={view} act={() => {}} />
+        </Fragment>
       ))}
-      <div>{show(read(START_VALUES), null, EXAMPLE).total}</div>
-      <div>{show(read(everyAmount("1")), null, { ...EXAMPLE, example: "student" }).total}</div>
-      <FormHead
-        isEnclosed={false}
-        example="student"
-        reading={undefined}
-        problems={[]}
-        onEdit={() => {}}
-        onRemove={() => {}}
-      />
+      <div>{show(read(START_VALUES), null, "", () => {}).total}</div>
+      <div>{show(read(everyAmount("1")), null, "student", () => {}).total}</div>
       <PrintButton />
       <ErrorMessage level="h2" detail="" email={site.contactEmail}>
         <ReloadButton />
       </ErrorMessage>
-      {[[], [["", "Car: ?"] as [string, string]]].map((problems) => (
-        <FormHead
-          key={problems.length}
-          isEnclosed
-          example=""
-          reading={read(everyAmount("1"))}
-          problems={problems}
-          onEdit={() => {}}
-          onRemove={() => {}}
-        />
-      ))}
     </>
   );
 }
-
-const EXAMPLE = { example: "", onChoose: () => {} };
 
 function everyAmount(text: string): Values {
   return { ...START_VALUES, ...Object.fromEntries(Object.keys(AMOUNTS).map((field) => [FIELD_PREFIX + field, text])) };
@@ -149,7 +141,7 @@ function EveryResult({ read, show, report }: Estimator) {
       places.map((country) => {
         const values = { ...START_VALUES, ...amounts, ...variant, country };
         const reading = read(values);
-        const { total, details, sources } = show(reading, price, EXAMPLE);
+        const { total, details, sources } = show(reading, price, "", () => {});
         const html = report({ values, reference: "", date: new Date(0) }, price);
         return (
           <div key={JSON.stringify(values)}>

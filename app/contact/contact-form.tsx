@@ -4,13 +4,21 @@ import { CONTACT_FIELDS, type ContactField, FIELD_NAMES, TRAP_FIELD } from "../.
 import type { Price } from "../../contract/footprint/words.ts";
 import { SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import { ErrorBoundary } from "../components/error-message.tsx";
-import { useLoaded } from "../use-loaded.ts";
-import { type Country, countryOptions } from "./countries.ts";
-import { EmailSuggestion } from "./email-suggestion.tsx";
-import { Field, type FieldState, FORM_ID, focusOn, MessageField } from "./field.tsx";
-import { FOOTPRINT_TITLE_ID, FootprintPart, NEXT_ID } from "./footprint-part.tsx";
+import { loadJson, useLoaded } from "../use-loaded.ts";
+import { type Country, countryOptions, loadCountries } from "./countries.ts";
+import {
+  EmailField,
+  Field,
+  type FieldState,
+  FORM_HEAD_ID,
+  FORM_ID,
+  FORM_TITLE_ID,
+  focusOn,
+  MessageField,
+} from "./field.tsx";
+import { FootprintPart } from "./footprint-part.tsx";
 import { CopyReference, ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
-import { FORM_HEAD_ID, FORM_TITLE_ID, FormHead } from "./form-head.tsx";
+import { FormHead } from "./form-head.tsx";
 import {
   type FormEvent,
   type FormState,
@@ -19,10 +27,8 @@ import {
   needsFigures,
   nextState,
   startState,
-  type Values,
 } from "./form-state.ts";
 import { rememberValues, type Seed } from "./kept-values.ts";
-import { loadCountries, loadEstimator } from "./loading.ts";
 import { useSending } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
@@ -71,6 +77,13 @@ const PRESS_MS = 300;
 /** Delays the announcement of a total until the visitor has stopped typing. */
 const PAUSE_MS = 1200;
 
+export type Estimator = Awaited<ReturnType<typeof loadEstimator>>;
+
+async function loadEstimator(electricityUrl: string) {
+  const [{ createEstimator }, table] = await Promise.all([import("./estimate-result.tsx"), loadJson(electricityUrl)]);
+  return createEstimator(table);
+}
+
 interface FormProps extends ContactFormProps {
   state: FormState;
   dispatch: Dispatch<FormEvent>;
@@ -88,7 +101,7 @@ function Form(props: FormProps) {
   const figures = useLoaded("The footprint estimate", needsFigures(state) ? props.electricityUrl : "", loadEstimator);
   const estimator = figures === "failed" ? null : figures;
   const view = formView(state, estimator?.read);
-  const { reading, errors, problems, isDone } = view;
+  const { reading, errors, isDone } = view;
   const reportHtml = typeof report === "string" ? report : (estimator?.report(report, price) ?? "");
   const submit = useSending(apiBase, state, dispatch, estimator?.read);
   useOutcome(state, view, panel);
@@ -100,108 +113,64 @@ function Form(props: FormProps) {
     pause.current = window.setTimeout(dispatch, PAUSE_MS, { type: "settled" });
   }
 
-  function leave(name: string) {
-    leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
+  // Rendered at once, because the new state may contain the element.
+  function act(event: FormEvent, focusId: string) {
+    flushSync(() => dispatch(event));
+    document.getElementById(focusId)?.focus();
   }
 
   const fieldOf = (name: string): FieldState => ({
     name,
     value: values[name] ?? "",
+    isTyping: state.typing === name,
     error: errors[name as keyof typeof errors],
     hint: reading?.hints[name],
     question: reading?.questions[name],
     meanings: reading?.meanings[name],
     onEdit: (value) => edit(name, value),
-    onLeave: () => leave(name),
+    onFill: (value) => {
+      edit(name, value);
+      focusOn(name);
+    },
+    onLeave: () => {
+      leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
+    },
   });
 
   const contactFieldOf = (name: ContactField) => {
     const { label, formLabel = label, isRequired, input, autoComplete } = CONTACT_FIELDS[name];
     const field = { ...fieldOf(name), label: formLabel, required: isRequired, autoComplete };
-    switch (input) {
-      case "text":
-        return <Field key={name} {...field} dir="auto" />;
-      case "tel":
-        return <Field key={name} {...field} dir="auto" type="tel" inputMode="tel" />;
-      case "email":
-        return (
-          <Field key={name} {...field} dir="auto" type="email" inputMode="email" spellCheck={false}>
-            {/* Not while the visitor is typing. */}
-            <EmailSuggestion
-              typed={state.typing === name ? "" : field.value}
-              onAccept={(address) => {
-                edit(name, address);
-                focusOn(name);
-              }}
-            />
-          </Field>
-        );
-      case "country":
-        return (
-          <Fragment key={name}>
-            <Field {...field} options={countryOptions(countries, field.value)} />
-            {/* The server uses the last of two fields with the same name: this one, not the list that scripts fill. */}
-            <noscript data-fact="countries">
-              <Field {...field} id="plain-country" options={countryOptions(props.countries ?? [], "")} />
-            </noscript>
-          </Fragment>
-        );
-      case "textarea":
-        return <MessageField key={name} {...field} dir="auto" />;
+    if (input === "textarea") return <MessageField key={name} {...field} dir="auto" />;
+    if (input === "country") {
+      return (
+        <Fragment key={name}>
+          <Field {...field} options={countryOptions(countries, field.value)} />
+          {/* The server uses the last of two fields with the same name: this one, not the list that scripts fill. */}
+          <noscript data-fact="countries">
+            <Field {...field} id="plain-country" options={countryOptions(props.countries ?? [], "")} />
+          </noscript>
+        </Fragment>
+      );
     }
+    const Control = input === "email" ? EmailField : Field;
+    return <Control key={name} {...field} dir="auto" type={input} />;
   };
-
-  const [unreadable] = Object.keys(reading?.errors ?? {});
-
-  function closeEstimate() {
-    if (unreadable) return focusOn(unreadable);
-    flushSync(() => dispatch({ type: "toggled", fold: "footprint", isOpen: false }));
-    focusOn(FORM_HEAD_ID);
-  }
-
-  const example = {
-    example: view.example,
-    onChoose(name: string, figures: Values) {
-      flushSync(() => dispatch({ type: "exampled", name, figures }));
-      focusOn(NEXT_ID);
-    },
-  };
-
-  function removeEstimate(focusId: string) {
-    flushSync(() => dispatch({ type: "removed" }));
-    document.getElementById(focusId)?.focus();
-  }
 
   return (
     <>
       <FootprintPart
-        reading={reading}
-        result={reading && estimator?.show(reading, price, example)}
-        example={view.example}
-        hasFailedToLoad={figures === "failed"}
-        problems={problems}
-        announcement={view.announcement}
+        view={view}
         open={state.open}
+        result={reading && estimator?.show(reading, price, view.example, act)}
+        hasFailedToLoad={figures === "failed"}
         // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
         countries={state.open.includes("footprint") ? countries : []}
         fieldOf={fieldOf}
-        onToggle={(fold, isOpen) => dispatch({ type: "toggled", fold, isOpen })}
-        onContinue={closeEstimate}
-        onUseExample={() => {
-          flushSync(() => dispatch({ type: "adopted" }));
-          focusOn(NEXT_ID);
-        }}
-        onRemove={() => removeEstimate(view.example === "" ? FOOTPRINT_TITLE_ID : NEXT_ID)}
+        dispatch={dispatch}
+        act={act}
       />
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
-        <FormHead
-          isEnclosed={view.isEnclosed}
-          example={view.example}
-          reading={reading}
-          problems={problems}
-          onEdit={() => focusOn(unreadable ?? FOOTPRINT_TITLE_ID)}
-          onRemove={() => removeEstimate(FORM_HEAD_ID)}
-        />
+        <FormHead view={view} act={act} />
         <div className="form-column">
           <ErrorSummary state={state} />
           <form
@@ -233,10 +202,9 @@ function Form(props: FormProps) {
                     // The address of a page that answers a post shows that answer again.
                     if (props.answer) return;
                     event.preventDefault();
-                    flushSync(() => dispatch({ type: "again" }));
                     // Not the first field: Orca moves there silently when the link is removed, and would not announce
                     // the focus.
-                    focusOn(FORM_HEAD_ID);
+                    act({ type: "again" }, FORM_HEAD_ID);
                   }}
                 />
               </div>

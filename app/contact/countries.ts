@@ -1,8 +1,13 @@
 import { countryName } from "../../contract/country-name.ts";
+import { loadJson } from "../use-loaded.ts";
 
 export interface Country {
   code: string;
   name: string;
+}
+
+export async function loadCountries(url: string): Promise<readonly Country[]> {
+  return readCountries(await loadJson(url));
 }
 
 /**

@@ -1,7 +1,7 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
 import { countryName } from "../../contract/country-name.ts";
 import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
+import { FIELD_PREFIX, formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
 import {
   adviceFor,
@@ -18,9 +18,9 @@ import {
 } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
-import { EXAMPLES } from "./examples.ts";
+import { NEXT_ID, TextButton } from "./field.tsx";
 import type { Result } from "./footprint-part.tsx";
-import type { SentReport, Values } from "./form-state.ts";
+import type { Act, SentReport, Values } from "./form-state.ts";
 import { type Reading, readEstimate } from "./reading.ts";
 
 if (typeof document !== "undefined") {
@@ -34,9 +34,9 @@ export function createEstimator(electricity: ElectricityTable) {
   const read = (values: Values) => readEstimate(values, electricity);
   return {
     read,
-    show({ estimate, ...reading }: Reading, price: Price | null, example: ExampleProps): Result {
-      if (!estimate) return { total: <Invitation {...example} /> };
-      const shown = { ...reading, ...example, estimate, electricity, price };
+    show({ estimate, country, largest }: Reading, price: Price | null, example: string, act: Act): Result {
+      if (!estimate) return { total: <Invitation example={example} act={act} /> };
+      const shown = { estimate, country, largest, electricity, price, example, act };
       return { total: <Total {...shown} />, details: <Details {...shown} />, sources: <Sources {...shown} /> };
     },
     /** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
@@ -49,48 +49,53 @@ export function createEstimator(electricity: ElectricityTable) {
   };
 }
 
+/** Round figures that we chose, for visitors who want to see a result first. In the usual units. */
+const EXAMPLES = [
+  ["flat for two", "household", "2", "1800", "7500", "5000", "2", ""],
+  ["office of 40", "organisation", "40", "80000", "60000", "20000", "40", "8"],
+  ["student", "household", "1", "900", "3000", "", "1", ""],
+] as const;
+const EXAMPLE_FIELDS = ["for", "people", "electricityKwh", "gasKwh", "carKm", "shortFlights", "longFlights"];
+
 interface ExampleProps {
   /** The name of the example that the amounts are from, or empty. */
   example: string;
-  onChoose(name: string, figures: Values): void;
+  act: Act;
 }
 
-/** Where the columns of an empty result start. Their lower ends are outside of the picture, so only the tops are round. */
-const GHOST_COLUMNS = [
-  ["0%", "60%"],
-  ["16.7%", "35%"],
-  ["33.3%", "15%"],
-  ["50%", "70%"],
-  ["66.7%", "0%"],
-  ["83.3%", "50%"],
-] as const;
+/** The examples that are not shown. */
+function Examples({ title, example, act }: ExampleProps & { title: string }) {
+  const choose = (name: string, texts: readonly string[]) => {
+    const figures = Object.fromEntries(texts.map((text, index) => [FIELD_PREFIX + EXAMPLE_FIELDS[index], text]));
+    act({ type: "exampled", name, figures }, NEXT_ID);
+  };
+  return (
+    <div className="footprint-examples">
+      <p className="footprint-empty">{title}</p>
+      {EXAMPLES.filter(([name]) => name !== example).map(([name, ...texts]) => (
+        <TextButton key={name} onClick={() => choose(name, texts)}>
+          {capitalised(name)}
+        </TextButton>
+      ))}
+    </div>
+  );
+}
 
-/** Shown without amounts. */
+/** Where the columns of an empty result start, in percent of its height. */
+const GHOST_COLUMNS = [60, 35, 15, 70, 0, 50];
+
+/** Shown without amounts. The lower ends of the columns are outside of the picture, so only the tops are round. */
 function Invitation(props: ExampleProps) {
   return (
     <>
       <svg className="footprint-ghost" aria-hidden="true">
-        {GHOST_COLUMNS.map(([left, top]) => (
-          <rect key={left} x={left} y={top} width="15.6%" height="200%" rx="8" />
+        {GHOST_COLUMNS.map((top, index) => (
+          <rect key={top} x={`${(index * 100) / 6}%`} y={`${top}%`} width="15.6%" height="200%" rx="8" />
         ))}
       </svg>
       <p className="footprint-empty">Your estimate appears here as you type.</p>
       <Examples title="Or see an example:" {...props} />
     </>
-  );
-}
-
-/** The examples that are not shown. */
-function Examples({ title, example, onChoose }: ExampleProps & { title: string }) {
-  return (
-    <div className="footprint-examples">
-      <p className="footprint-empty">{title}</p>
-      {EXAMPLES.filter(([name]) => name !== example).map(([name, figures]) => (
-        <button key={name} type="button" className="text-button" onClick={() => onChoose(name, figures)}>
-          {capitalised(name)}
-        </button>
-      ))}
-    </div>
   );
 }
 
@@ -101,7 +106,7 @@ interface ShownEstimate extends Pick<Reading, "country" | "largest">, ExamplePro
 }
 
 /** The number and its parts, which stay in view beside the fields. */
-function Total({ estimate, example, onChoose }: ShownEstimate) {
+function Total({ estimate, example, act }: ShownEstimate) {
   const each = eachText(estimate);
   const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
   const [first = { kg: 0 }] = categories;
@@ -136,7 +141,7 @@ function Total({ estimate, example, onChoose }: ShownEstimate) {
           ))}
         </ul>
       )}
-      {example !== "" && <Examples title="Other examples:" example={example} onChoose={onChoose} />}
+      {example !== "" && <Examples title="Other examples:" example={example} act={act} />}
     </>
   );
 }

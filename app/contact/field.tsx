@@ -1,17 +1,27 @@
-import type { InputHTMLAttributes } from "react";
+import type { ComponentProps, InputHTMLAttributes } from "react";
 import { CONTACT_FIELDS } from "../../contract/contact-message.ts";
+import { suggestEmail } from "../../contract/email-suggestion.ts";
 import { formatAmount } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
 import type { FormView } from "./form-state.ts";
 
 /** The parts of the page outside of the form contain fields of it. */
 export const FORM_ID = "message-form";
+export const FORM_TITLE_ID = "form-title";
+/** The group with the form's heading. With the focus on it, screen readers read all of it, and phones show no keyboard. */
+export const FORM_HEAD_ID = "form-head";
+/** The control that opens and closes the estimate. */
+export const FOOTPRINT_TITLE_ID = "footprint-title";
+/** The main action of the estimate's result. */
+export const NEXT_ID = "footprint-next";
 
 /** What the form knows of a field. */
 export interface FieldState {
   /** Also its id. Without a name, the form does not send it, and `id` is needed. */
   name: string;
   value: string;
+  /** The value is not final. */
+  isTyping?: boolean;
   error?: string | undefined;
   /** Shown while there is no error. */
   hint?: string | undefined;
@@ -20,6 +30,8 @@ export interface FieldState {
   /** The numbers that an amount such as "1.500" can mean. */
   meanings?: readonly string[] | undefined;
   onEdit(value: string): void;
+  /** A button fills the field. */
+  onFill?(value: string): void;
   onLeave?(): void;
 }
 
@@ -42,7 +54,7 @@ interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputEleme
  */
 export function Field(props: FieldProps) {
   const { name, id = name, label, error, hint, question, meanings = [], noteId, options, rows, ...rest } = props;
-  const { onEdit, onLeave, children, ...native } = rest;
+  const { isTyping: _, onEdit, onFill, onLeave, children, ...native } = rest;
   const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
   const textId = kind && `${id}-${kind}`;
   const control = {
@@ -75,16 +87,7 @@ export function Field(props: FieldProps) {
       {error !== undefined && meanings.length > 0 && (
         <p className="meanings">
           {meanings.map((text) => (
-            <button
-              key={text}
-              type="button"
-              className="suggestion"
-              data-fact="amount"
-              onClick={() => {
-                onEdit(text);
-                focusOn(id);
-              }}
-            >
+            <button key={text} type="button" className="suggestion" data-fact="amount" onClick={() => onFill?.(text)}>
               {`Use ${text}`}
             </button>
           ))}
@@ -96,6 +99,33 @@ export function Field(props: FieldProps) {
         </p>
       )}
     </div>
+  );
+}
+
+/**
+ * Suggests a correction, but not while the visitor is typing. The live region contains only the question: Orca does not
+ * announce controls in it, and reads the rest twice.
+ */
+export function EmailField(field: FieldProps) {
+  const suggestion = field.isTyping ? null : suggestEmail(field.value);
+  const isAnother = suggestion !== null && suggestion !== field.value;
+  return (
+    <Field {...field} spellCheck={false}>
+      <p className="field-hint" aria-live="polite">
+        {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
+        {isAnother && (
+          <span key={suggestion}>
+            Did you mean {suggestion}? <span className="visually-hidden">A button to use this address follows.</span>
+          </span>
+        )}
+        {suggestion !== null && !isAnother && <span>Is this address complete? Most end in something like .com.</span>}
+      </p>
+      {isAnother && (
+        <button type="button" className="suggestion" onClick={() => field.onFill?.(suggestion)}>
+          Use this address
+        </button>
+      )}
+    </Field>
   );
 }
 
@@ -117,6 +147,10 @@ export function MessageField(field: FieldProps) {
       </p>
     </Field>
   );
+}
+
+export function TextButton(props: ComponentProps<"button">) {
+  return <button type="button" className="text-button" {...props} />;
 }
 
 /** Links to the fields to correct. */

@@ -2,15 +2,21 @@ import type { KeyboardEvent, ReactNode } from "react";
 import { CHOICES, FIELD_PREFIX, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import { type Country, countryOptions } from "./countries.ts";
-import { Field, type FieldState, FORM_ID, ProblemList } from "./field.tsx";
-import { FORM_TITLE_ID } from "./form-head.tsx";
-import type { FormView } from "./form-state.ts";
+import {
+  Field,
+  type FieldState,
+  FOOTPRINT_TITLE_ID,
+  FORM_HEAD_ID,
+  FORM_ID,
+  FORM_TITLE_ID,
+  focusOn,
+  NEXT_ID,
+  ProblemList,
+  TextButton,
+} from "./field.tsx";
+import type { Act, FormEvent, FormView } from "./form-state.ts";
 import { FOLDED, type Fold, GROUPS, type Group, WHOM, type Words } from "./questions.ts";
 
-/** The control that opens and closes the part. */
-export const FOOTPRINT_TITLE_ID = "footprint-title";
-/** The main action of the result. */
-export const NEXT_ID = "footprint-next";
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
 /** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
@@ -25,17 +31,16 @@ export interface Result {
   sources?: ReactNode;
 }
 
-interface FootprintPartProps extends Pick<FormView, "reading" | "problems" | "announcement" | "example"> {
+interface FootprintPartProps {
+  view: FormView;
   open: readonly Fold[];
   /** `undefined` until the arithmetic has loaded. Without script, it never does. */
   result: Result | undefined;
   hasFailedToLoad: boolean;
   countries: readonly Country[];
   fieldOf(name: string): FieldState;
-  onToggle(fold: Fold, isOpen: boolean): void;
-  onContinue(): void;
-  onUseExample(): void;
-  onRemove(): void;
+  dispatch(event: FormEvent): void;
+  act: Act;
 }
 
 /**
@@ -43,13 +48,15 @@ interface FootprintPartProps extends Pick<FormView, "reading" | "problems" | "an
  * the server computes it.
  */
 export function FootprintPart(props: FootprintPartProps) {
-  const { open, reading, result, problems, announcement, countries, fieldOf, onToggle } = props;
+  const { view, open, result, countries, fieldOf, dispatch, act } = props;
+  const { reading, problems, example, unreadable } = view;
   const country = fieldOf("country");
   const whom = fieldOf(`${FIELD_PREFIX}for`);
   const detailsOf = (fold: Fold) => ({
     "data-fold": fold,
     open: open.includes(fold),
-    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) => onToggle(fold, currentTarget.open),
+    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) =>
+      dispatch({ type: "toggled", fold, isOpen: currentTarget.open }),
   });
   const groupOf = (group: Group, children?: ReactNode) => (
     <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf}>
@@ -69,7 +76,7 @@ export function FootprintPart(props: FootprintPartProps) {
           <div className="footprint-bar" aria-hidden="true">
             {reading?.estimate && (
               <p>
-                {props.example === "" ? <span>Your estimate: </span> : <em>Example: </em>}
+                {example === "" ? <span>Your estimate: </span> : <em>Example: </em>}
                 <b data-fact="total">{reading.total}</b>
               </p>
             )}
@@ -140,27 +147,33 @@ export function FootprintPart(props: FootprintPartProps) {
               </div>
             )}
             <div className="footprint-actions">
-              {props.example === "" ? (
+              {example === "" ? (
                 <a
                   id={NEXT_ID}
                   className={`button button-${reading?.estimate ? "primary" : "outline"}`}
                   href={`#${FORM_TITLE_ID}`}
                   onClick={(event) => {
                     event.preventDefault();
-                    props.onContinue();
+                    if (unreadable) focusOn(unreadable);
+                    else act({ type: "toggled", fold: "footprint", isOpen: false }, FORM_HEAD_ID);
                   }}
                 >
                   Continue to your message
                 </a>
               ) : (
-                <button type="button" id={NEXT_ID} className="button button-primary" onClick={props.onUseExample}>
+                <button
+                  type="button"
+                  id={NEXT_ID}
+                  className="button button-primary"
+                  onClick={() => act({ type: "adopted" }, NEXT_ID)}
+                >
                   Use this
                 </button>
               )}
-              {(reading?.estimate || props.example !== "") && (
-                <button type="button" className="text-button" onClick={props.onRemove}>
-                  {props.example === "" ? "Remove the estimate" : "Clear the example"}
-                </button>
+              {(reading?.estimate || example !== "") && (
+                <TextButton onClick={() => act({ type: "removed" }, example === "" ? FOOTPRINT_TITLE_ID : NEXT_ID)}>
+                  {example === "" ? "Remove the estimate" : "Clear the example"}
+                </TextButton>
               )}
             </div>
           </div>
@@ -177,7 +190,7 @@ export function FootprintPart(props: FootprintPartProps) {
         </div>
         {/* Orca reads all of it only with both attributes. */}
         <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
-          {announcement}
+          {view.announcement}
         </p>
       </div>
     </details>

@@ -2,7 +2,7 @@ import { type ComponentProps, type MouseEvent, useState } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { problemsOf, problemsTitle, SENT_ALERT_ID, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import { ProblemList } from "./field.tsx";
-import type { FormState, Phase } from "./form-state.ts";
+import type { FormState, SentPhase } from "./form-state.ts";
 
 /** What the server or the network reported, if the last submit failed. */
 function failureOf({ phase }: FormState): { title: string; more: string } | null {
@@ -51,12 +51,7 @@ function Failure({ state, ...props }: ComponentProps<"div"> & { state: FormState
 interface OutcomeProps {
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
-  hasReport: boolean;
-}
-
-interface SentProps extends OutcomeProps {
-  phase: Extract<Phase, { kind: "sent" }>;
-  address: string;
+  hasReport?: boolean;
 }
 
 /**
@@ -71,7 +66,7 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
         {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
-        {phase.kind === "sent" && <Sent phase={phase} address={state.submitted.email ?? ""} {...props} />}
+        {phase.kind === "sent" && <Sent {...phase} {...props} address={state.submitted.email ?? ""} />}
       </div>
       <div className="alerts" aria-live="assertive" aria-atomic="true">
         {failure && (
@@ -85,9 +80,9 @@ export function FormAlert({ state, ...props }: OutcomeProps & { state: FormState
   );
 }
 
-/** The confirmation. `address` is where the company answers; empty if only the server knows it. */
-function Sent({ phase, answerWithin, hasReport, address }: SentProps) {
-  const { reference, totalKg, keepsEdits } = phase;
+/** The confirmation. `address` is where the company answers; absent if only the server knows it. */
+function Sent({ answerWithin, hasReport, ...sent }: OutcomeProps & Partial<SentPhase> & { address?: string }) {
+  const { reference = "", totalKg = null, keepsEdits, address = "" } = sent;
   return (
     <div className="alert alert-sent" role="status" id={SENT_ALERT_ID}>
       <h2 className="sent-title">
@@ -152,10 +147,9 @@ export function CopyReference({ reference }: { reference: string }) {
  * alert while it is the page's `:target`.
  */
 export function SentElsewhere({ answerWithin }: { answerWithin: string }) {
-  const phase = { kind: "sent", reference: "", totalKg: null, keepsEdits: false } as const;
   return (
     <div className="sent-elsewhere">
-      <Sent phase={phase} answerWithin={answerWithin} hasReport={false} address="" />
+      <Sent answerWithin={answerWithin} />
       <SendAnother />
     </div>
   );

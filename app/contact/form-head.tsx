@@ -1,17 +1,10 @@
 import { unbroken } from "../../contract/footprint/fields.ts";
-import type { FormView } from "./form-state.ts";
-
-/** The group with the form's heading. With the focus on it, screen readers read all of it, and phones show no keyboard. */
-export const FORM_HEAD_ID = "form-head";
-export const FORM_TITLE_ID = "form-title";
-
-interface FormHeadProps extends Pick<FormView, "isEnclosed" | "example" | "reading" | "problems"> {
-  onEdit(): void;
-  onRemove(): void;
-}
+import { FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_TITLE_ID, focusOn, TextButton } from "./field.tsx";
+import type { Act, FormView } from "./form-state.ts";
 
 /** The title of the form, and what goes with the message. */
-export function FormHead({ isEnclosed, example, reading, problems, onEdit, onRemove }: FormHeadProps) {
+export function FormHead({ view, act }: { view: FormView; act: Act }) {
+  const { isEnclosed, example, reading, problems, unreadable } = view;
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together, not fields
     <div
@@ -50,12 +43,12 @@ export function FormHead({ isEnclosed, example, reading, problems, onEdit, onRem
             )}
           </p>
           <div className="enclosed-buttons">
-            <button type="button" className="text-button" aria-label="Edit the estimate" onClick={onEdit}>
+            <TextButton aria-label="Edit the estimate" onClick={() => focusOn(unreadable ?? FOOTPRINT_TITLE_ID)}>
               Edit
-            </button>
-            <button type="button" className="text-button" aria-label="Remove the estimate" onClick={onRemove}>
+            </TextButton>
+            <TextButton aria-label="Remove the estimate" onClick={() => act({ type: "removed" }, FORM_HEAD_ID)}>
               Remove
-            </button>
+            </TextButton>
           </div>
         </div>
       ) : (

@@ -13,11 +13,11 @@ export type Values = Readonly<Record<string, string>>;
  */
 const NO_EXAMPLE = { example: "", exampleFields: "" };
 
-/** The fields that are units, with the field whose unit they are. */
+/** The amounts whose unit visitors choose, with the field of the unit. */
 const UNIT_FIELDS: Values = {
-  "footprint.electricityPer": "footprint.electricityKwh",
-  "footprint.gasPer": "footprint.gasKwh",
-  "footprint.carUnit": "footprint.carKm",
+  "footprint.electricityKwh": "footprint.electricityPer",
+  "footprint.gasKwh": "footprint.gasPer",
+  "footprint.carKm": "footprint.carUnit",
 };
 
 /** The form as it starts. A field is filled in if its value differs from this one. */
@@ -29,15 +29,17 @@ export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, ...NO_EX
  */
 export type Phase =
   | { kind: "idle" | "invalid" | "sending" }
-  | {
-      kind: "sent";
-      reference: string;
-      totalKg: number | null;
-      /** The visitor changed fields while the message was being sent; the form keeps these changes. */
-      keepsEdits: boolean;
-    }
+  | SentPhase
   | { kind: "failed"; text: string }
   | { kind: "broken"; isOffline: boolean };
+
+export interface SentPhase {
+  kind: "sent";
+  reference: string;
+  totalKg: number | null;
+  /** The visitor changed fields while the message was being sent; the form keeps these changes. */
+  keepsEdits: boolean;
+}
 
 /** An estimate that was sent from this page. */
 export interface SentReport {
@@ -77,6 +79,9 @@ export type FormEvent =
   | { type: "broke"; isOffline: boolean }
   | { type: "again" };
 
+/** Changes the state and moves the focus. */
+export type Act = (event: FormEvent, focusId: string) => void;
+
 /** The state of a new page, or of a page that the server sent as the answer to a post without script. */
 export function startState({ answer, reportHtml }: { answer: SendEmailAnswer | null; reportHtml: string }): FormState {
   const start: FormState = {
@@ -111,14 +116,13 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       return { ...state, settled: { values: state.values, typing: state.typing } };
     case "exampled": {
       const own = withoutExample(state.values);
-      // Fills what is empty. An amount of the example is in the example's unit.
-      const isFree = (name: string): boolean => {
-        const amount = UNIT_FIELDS[name];
-        return amount ? amount in event.figures && isFree(amount) : own[name] === START_VALUES[name];
-      };
-      const filled = Object.entries(event.figures).filter(([name]) => isFree(name));
-      const exampleFields = filled.map(([name]) => name).join(" ");
-      return { ...state, ...settledOn({ ...own, ...Object.fromEntries(filled), example: event.name, exampleFields }) };
+      // Fills what is empty. The amounts of an example are in the usual units.
+      const isEmpty = (values: Values, name: string) => values[name] === START_VALUES[name];
+      const filled = Object.keys(event.figures).filter((name) => isEmpty(own, name) && !isEmpty(event.figures, name));
+      const names = [...filled, ...filled.flatMap((name) => UNIT_FIELDS[name] ?? [])];
+      const figures = names.map((name) => [name, event.figures[name] ?? START_VALUES[name]]);
+      const example = { example: event.name, exampleFields: names.join(" ") };
+      return { ...state, ...settledOn({ ...own, ...Object.fromEntries(figures), ...example }) };
     }
     case "adopted":
       return { ...state, ...settledOn({ ...state.values, ...NO_EXAMPLE }) };
@@ -201,6 +205,8 @@ export function formView(state: FormState, read: ((values: Values) => Reading) |
     errors: shownErrors(reading?.errors ?? {}, state),
     /** The unreadable amounts, which prevent sending. */
     problems: problemsOf(withoutTyping(reading?.errors ?? {}, typing)),
+    /** The first of them, even while the visitor is typing in it. */
+    unreadable: Object.keys(reading?.errors ?? {})[0],
     /** For screen readers, after a pause in typing. */
     announcement: [
       ...problemsOf(withoutTyping(before?.errors ?? {}, settled.typing)).map(([, sentence]) => sentence),
