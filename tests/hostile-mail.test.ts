@@ -40,11 +40,12 @@ it.each(HOSTILE_CASES)("a message with %s arrives unchanged", async (_title, hos
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.fields));
   const { message } = parsed;
   const { composed, mail } = await sendThrough(message);
-  expect(mail.header("Subject")).toBe(`[BC-7K3Q-9M] Message from ${message.name}, United Kingdom`);
+  const shownName = message.name.replaceAll("=?", "= ?");
+  expect(mail.header("Subject")).toBe(`[BC-7K3Q-9M] Message from ${shownName}, United Kingdom`);
   expect(mail.mailbox("From")).toEqual({ name: IDENTITY.brand, address: IDENTITY.mailFrom });
   expect(mail.mailbox("To")).toEqual({ name: "", address: IDENTITY.mailTo });
   const replyTo = mail.mailbox("Reply-To");
-  expect([replyTo.name, replyTo.address.replaceAll(/^"|"(?=@)/g, "")]).toEqual([message.name, message.email]);
+  expect([replyTo.name, replyTo.address.replaceAll(/^"|"(?=@)/g, "")]).toEqual([shownName, message.email]);
   expect(mail.text).toBe(composed.text);
   const lines = [`Name: ${message.name}`, `Email: ${message.email}`, `Phone: ${message.phone}`];
   expect(mail.text).toContain(`\n${lines.join("\n")}\n`);
@@ -78,14 +79,8 @@ it.each([
   expect(() => mail.mailbox("Reply-To")).not.toThrow();
 });
 
-it("has no name in Reply-To if the name looks like an encoded word and the address needs quotes", async () => {
-  const { mail } = await sendThrough({ ...HARMLESS, name: "=?utf-8?q?evil?=", email: "..ada..@example.org" });
-  expect(mail.mailbox("Reply-To")).toEqual({ name: "", address: '"..ada.."@example.org' });
-  expect(mail.header("Subject")).toContain("=?utf-8?q?evil?=");
-});
-
-it("shows a brand that looks like an encoded word unchanged", async () => {
+it("shows a brand that looks like an encoded word", async () => {
   const brand = "=?utf-8?q?Brand?=";
   const { mail } = await sendThrough(HARMLESS, { ...IDENTITY, brand });
-  expect(mail.mailbox("From")).toEqual({ name: brand, address: IDENTITY.mailFrom });
+  expect(mail.mailbox("From")).toEqual({ name: "= ?utf-8?q?Brand?=", address: IDENTITY.mailFrom });
 });

@@ -1,6 +1,5 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { CONTACT_FIELDS, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { countryName } from "../../contract/country-name.ts";
@@ -49,32 +48,17 @@ function teamSubject({ reference, name, country }: StoredMessage): string {
 
 /** `mailTo` is the only recipient, because the envelope is not derived from any header. */
 function toTeam(message: StoredMessage, identity: MailIdentity, subject: string) {
-  const from = { name: identity.brand, address: identity.mailFrom };
-  // Some mail servers refuse a mail with such an address in its header, and the team must get every message.
-  const replyTo = needsSmtpUtf8(message.email) ? null : { name: message.name, address: message.email };
-  // Nodemailer omits the header if this is empty, that is, if its own encoding is enough.
-  const literal = {
-    subject: hasEncodedWord(subject) ? encodeWord(subject, "Q", 52) : "",
-    from: literalMailbox(from),
-    replyTo: replyTo ? literalMailbox(replyTo) : "",
-  };
   return {
     reference: message.reference,
     envelope: { from: identity.mailFrom, to: [identity.mailTo] },
-    from: literal.from ? "" : withoutEncodedWord(from),
+    from: { name: headerText(identity.brand), address: identity.mailFrom },
     to: { name: "", address: identity.mailTo },
-    replyTo: literal.replyTo || replyTo === null ? "" : withoutEncodedWord(replyTo),
-    subject: literal.subject ? "" : subject,
+    // Some mail servers refuse a mail with such an address in its header, and the team must get every message.
+    replyTo: needsSmtpUtf8(message.email) ? "" : { name: headerText(message.name), address: message.email },
+    subject: headerText(subject),
     // Quoted-printable keeps every line end, dot and trailing space as typed, and needs no 8-bit mail server.
     encoding: "quoted-printable",
-    headers: {
-      "Auto-Submitted": "auto-generated",
-      "X-Auto-Response-Suppress": "All",
-      [`${LITERAL}From`]: literal.from,
-      [`${LITERAL}Reply-To`]: literal.replyTo,
-      [`${LITERAL}Subject`]: literal.subject,
-    },
-    normalizeHeaderKey: (key) => key.replace(LITERAL, ""),
+    headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
   } satisfies ComposedMail;
 }
 
@@ -102,7 +86,7 @@ export function composeAcknowledgement(
     reference,
     part: "acknowledgement",
     envelope: { from: "", to: [email] },
-    from: withoutEncodedWord({ name: brand, address: mailFrom }),
+    from: { name: headerText(brand), address: mailFrom },
     to: { name: "", address: email },
     replyTo: { name: "", address: replyTo },
     subject: fill(text.subject),
@@ -132,7 +116,7 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
     reference: message.reference,
     part,
     envelope: { from: mailFrom, to: [message.email] },
-    from: withoutEncodedWord({ name: brand, address: mailFrom }),
+    from: { name: headerText(brand), address: mailFrom },
     to: { name: "", address: message.email },
     replyTo: { name: "", address: mailTo },
     subject: reply.subject,
@@ -172,31 +156,12 @@ function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, { te
   return [text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n");
 }
 
-/** Nodemailer does not encode unknown headers. The prefix makes a header unknown and is removed afterwards. */
-const LITERAL = "X-Literal-";
-/** An address that needs no quotes. */
-const PLAIN_ADDRESS = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@[\w-]+(\.[\w-]+)*$/;
-
-interface Mailbox {
-  name: string;
-  address: string;
-}
-
 /**
- * Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, even in the quotes that
- * nodemailer puts around a name. We encode it once more, so that they show it as typed.
+ * Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, even in quotes. With a space
+ * they show it. The text of the mail has the name exactly as it was typed.
  */
-function hasEncodedWord(text: string): boolean {
-  return text.includes("=?");
-}
-
-function literalMailbox({ name, address }: Mailbox): string {
-  return hasEncodedWord(name) && PLAIN_ADDRESS.test(address) ? `${encodeWord(name, "Q", 52)} <${address}>` : "";
-}
-
-/** Drops an unsafe name. Nodemailer makes the address safe, and subject and text still contain the name. */
-function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
-  return { name: hasEncodedWord(name) ? "" : name, address };
+function headerText(text: string): string {
+  return text.replaceAll("=?", "= ?");
 }
 
 /** The same for every attempt, so that mail programs can recognise an email that was sent twice. */
