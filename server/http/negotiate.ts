@@ -2,19 +2,11 @@ import type { Encoding } from "./build-files.ts";
 
 /** Longer lists are cut here. Browsers send shorter ones. */
 const MAX_LIST_LENGTH = 300;
-/** Browsers send only a few different values. */
-const MAX_CACHED = 50;
-const cache = new Map<string, Encoding>();
 
 /** The best encoding that the client accepts: brotli, then gzip, then none. */
-export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
-  if (acceptEncoding === undefined) return "identity";
+export function chooseEncoding(acceptEncoding = ""): Encoding {
   const list = acceptEncoding.slice(0, MAX_LIST_LENGTH);
-  const cached = cache.get(list);
-  if (cached) return cached;
-  const encoding = accepts(list, "br") ? "br" : accepts(list, "gzip") ? "gzip" : "identity";
-  if (cache.size < MAX_CACHED) cache.set(list, encoding);
-  return encoding;
+  return accepts(list, "br") ? "br" : accepts(list, "gzip") ? "gzip" : "identity";
 }
 
 function accepts(list: string, coding: string): boolean {
