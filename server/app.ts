@@ -9,7 +9,7 @@ import { acceptMessages } from "./http/send-email.ts";
 import { plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
 import { channelsOf, rulesOf } from "./store/store.ts";
-import type { Meter, Route } from "./watch/meter.ts";
+import type { Meter, Route } from "./watch/metrics.ts";
 
 export interface AppOptions {
   config: Config;

@@ -11,7 +11,7 @@ import type { Config } from "../config.ts";
 import type { AcceptanceRules } from "../store/intake.ts";
 import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import type { Meter, RefusalReason } from "../watch/meter.ts";
+import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { sentQuery } from "./sent-result.ts";
 

@@ -6,7 +6,7 @@ import type { Claim, Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
 import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
 import { type Clock, isWithin, MINUTE_MS, systemClock } from "../time.ts";
-import type { Meter } from "../watch/meter.ts";
+import type { Meter } from "../watch/metrics.ts";
 import { createQueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 

@@ -3,7 +3,7 @@ import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import type { Retention } from "../config.ts";
-import { errorName, type Log } from "../log.ts";
+import { errorCode, errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
@@ -241,7 +241,6 @@ export async function postAlert(
   // A redirected post would arrive as a GET, without its body.
   const options = { method: "POST", headers, body: JSON.stringify(body), redirect: "manual", signal } as const;
   return fetch(url, options).catch(({ name, cause }: Error) => {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    throw new Error(typeof code === "string" ? code : name);
+    throw new Error(errorCode(cause) ?? name);
   });
 }

@@ -3,8 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
 import { OperatorError } from "../operator-error.ts";
-import { CHANNELS } from "../store/store.ts";
-import { ACCEPTANCES, DELIVERY_OUTCOMES, type Meter, REFUSALS, ROUTES } from "./meter.ts";
+import { CHANNELS, type Channel } from "../store/store.ts";
 import { CHANNEL_TROUBLES, countOf, TROUBLE_KINDS, WATCHED_CHANNELS, type Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");
@@ -15,6 +14,32 @@ interface MetricsOptions {
   watch: Watch;
   now(): Date;
 }
+
+const ROUTES = ["page", "asset", "film", "message", "health"] as const;
+export type Route = (typeof ROUTES)[number];
+
+/** What happened to a valid message; `repeated`: it was stored before. */
+const ACCEPTANCES = ["queued", "quarantined", "repeated"] as const;
+
+const REFUSALS = [
+  "foreign-origin",
+  "malformed",
+  "too-large",
+  "wrong-type",
+  "bad-key",
+  "invalid",
+  "key-reused",
+  "limited",
+  "store-unavailable",
+  "failure",
+] as const;
+export type RefusalReason = (typeof REFUSALS)[number];
+
+/**
+ * How an attempt ended. `paused`: the channel can send nothing at the moment. `skipped`: a rule forbids the delivery,
+ * so nothing was tried. `unmarked`: the result could not be saved, or the lease was lost.
+ */
+const DELIVERY_OUTCOMES = ["delivered", "deferred", "failed", "paused", "skipped", "unmarked"] as const;
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -61,7 +86,10 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   };
 }
 
-function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Meter {
+/** Counts what happens. It receives only these words and numbers, never a visitor's data. */
+export type Meter = ReturnType<typeof createMeter>;
+
+function createMeter({ Counter, Histogram }: PromClient, registry: Registry) {
   const registers = [registry];
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name: `site_${name}_total`, help: `${help}, by this node`, labelNames, registers });
@@ -84,13 +112,13 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Me
   for (const channel of CHANNELS) for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ channel, outcome }, 0);
 
   return {
-    answered(route, status, durationMs) {
+    answered(route: Route, status: number, durationMs: number): void {
       requests.inc({ route, status: `${Math.floor(status / 100)}xx` });
       durations.observe({ route }, durationMs / 1000);
     },
-    accepted: (outcome) => accepted.inc({ outcome }),
-    refused: (reason) => refused.inc({ reason }),
-    attempted: (channel, outcome) => deliveries.inc({ channel, outcome }),
+    accepted: (outcome: (typeof ACCEPTANCES)[number]) => accepted.inc({ outcome }),
+    refused: (reason: RefusalReason) => refused.inc({ reason }),
+    attempted: (channel: Channel, outcome: (typeof DELIVERY_OUTCOMES)[number]) => deliveries.inc({ channel, outcome }),
   };
 }
 
