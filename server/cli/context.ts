@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Config } from "../config.ts";
-import type { createCaller, Desk } from "../operator/router.ts";
+import type { Desk } from "../operator/desk.ts";
+import type { createCaller } from "../operator/router.ts";
 import { OperatorError } from "../operator-error.ts";
 
 /** Where a command runs: in the process of server/cli.ts, or in a test. */

@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { createLimitedServer, LIMITS } from "../http/limits.ts";
-import type { Desk } from "../operator/router.ts";
+import type { Desk } from "../operator/desk.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { createInboxApp, HEADERS, type PageFile } from "./app.ts";

@@ -5,13 +5,14 @@ import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { CHANNELS } from "../store/store.ts";
-import { KEPT_MARKS, type UndoSteps } from "./messages.ts";
+import type { Desk } from "./desk.ts";
+import { KEPT_MARKS } from "./messages.ts";
 import { createCaller } from "./router.ts";
 
 async function openDesk() {
   const dataDir = await makeScratchFolder();
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-  const steps: UndoSteps = new Map();
+  const steps: Desk["steps"] = new Map();
   const own = { account: null, steps, mailTo: null, savedReplies: [], databaseKind: "SQLite" as const };
   const call = createCaller({ store, dataDir, program: "", channels: CHANNELS, ...own });
   const message = "Something private";

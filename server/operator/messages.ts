@@ -20,7 +20,8 @@ import {
   type StoredMessage,
 } from "../store/store.ts";
 import { type Mark, markOf } from "../store/undo.ts";
-import { fillReplies, type SavedReply } from "./saved-replies.ts";
+import type { Desk } from "./desk.ts";
+import { fillReplies } from "./saved-replies.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
@@ -93,15 +94,8 @@ export function viewOf(message: StoredMessage, now: Date) {
   };
 }
 
-interface DetailSources {
-  store: Store;
-  account: string | null;
-  mailTo: string | null;
-  savedReplies: readonly SavedReply[];
-}
-
 /** One message with its history. Marks a quarantined message as seen. */
-export async function readDetail(reference: string, { store, account, mailTo, savedReplies }: DetailSources) {
+export async function readDetail(reference: string, { store, account, mailTo, savedReplies }: Desk) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const now = await store.status.time();
@@ -182,7 +176,7 @@ export interface Target {
 export async function actOn(
   action: Action,
   targets: readonly Target[],
-  { store, dataDir, steps }: { store: Store; dataDir: string; steps: UndoSteps },
+  { store, dataDir, steps }: Desk,
   step?: string,
 ) {
   const now = await store.status.time();
@@ -214,14 +208,11 @@ export async function actOn(
   return { results, files };
 }
 
-/** The marks that can be undone, by the id of their step. A step is one action on any number of messages. */
-export type UndoSteps = Map<string, Mark[]>;
-
 const [KEPT_STEPS, UNDONE_AT_ONCE] = [20, 200];
 /** Older steps are forgotten above this number, which takes about 50 MB. The last step is always kept. */
 export const KEPT_MARKS = 50_000;
 
-function remember(steps: UndoSteps, step: string, marks: readonly Mark[]): void {
+function remember(steps: Desk["steps"], step: string, marks: readonly Mark[]): void {
   steps.set(step, [...(steps.get(step) ?? []), ...marks]);
   const count = () => [...steps.values()].reduce((sum, { length }) => sum + length, 0);
   while (steps.size > KEPT_STEPS || (steps.size > 1 && count() > KEPT_MARKS)) {
@@ -234,7 +225,7 @@ function remember(steps: UndoSteps, step: string, marks: readonly Mark[]): void 
  * Takes back all marks of a step; `skipped` are the messages that were marked again since. If it rejects, call it again
  * for the rest.
  */
-export async function undoStep(step: string, { store, steps }: { store: Store; steps: UndoSteps }) {
+export async function undoStep(step: string, { store, steps }: Desk) {
   const marks = steps.get(step);
   if (!marks) throw new OperatorError({ problem: "This can no longer be undone" });
   const done = new Set<string>();

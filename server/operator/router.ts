@@ -16,38 +16,17 @@ import {
 import { asSentence } from "../../contract/visible-text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { SORTS, TABS } from "../store/messages.ts";
-import type { Store } from "../store/open-store.ts";
 import { allowedActions } from "../store/rules.ts";
-import { ACTIONS, CHANNELS, type Channel, StoreLost, StoreUnavailable } from "../store/store.ts";
+import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";
+import type { Desk } from "./desk.ts";
 import { readErasures } from "./erasures.ts";
-import { actOn, eachPage, NoMessage, readDetail, replyTo, type UndoSteps, undoStep, viewOf } from "./messages.ts";
+import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
-import type { SavedReply } from "./saved-replies.ts";
 import { readOverview } from "./statistics.ts";
 
 // Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
 // (server/inbox), the command line in its own process (server/cli). Downloads are streams: see export.ts.
-
-/** The resources that operations use. */
-export interface Desk {
-  store: Store;
-  dataDir: string;
-  /** How an operator calls the program. */
-  program: string;
-  /** The channels in use. */
-  channels: readonly Channel[];
-  databaseKind: "SQLite" | "PostgreSQL";
-  /** The operator, as the store knows them. */
-  account: string | null;
-  /** How soon the site promises to answer. */
-  answerWithin?: string | null | undefined;
-  /** Where senders' answers to replies go; `null` for the contact email of the site. */
-  mailTo: string | null;
-  savedReplies: readonly SavedReply[];
-  /** What the operator can undo. */
-  steps: UndoSteps;
-}
 
 const t = initTRPC.context<Desk>().create({
   transformer: superjson,

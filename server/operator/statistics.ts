@@ -2,9 +2,10 @@ import { remedyText } from "../../contract/commands.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import type { MessageCount } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
-import { type Channel, rulesOf } from "../store/store.ts";
+import { rulesOf } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
+import type { Desk } from "./desk.ts";
 
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
@@ -35,17 +36,7 @@ export function dayOf(date: Date): string {
 }
 
 /** The troubles, the waiting, failed and quarantined messages, and the messages of the period. */
-export async function readOverview(
-  days: number,
-  desk: {
-    store: Store;
-    databaseKind: string;
-    dataDir: string;
-    program: string;
-    channels: readonly Channel[];
-    answerWithin?: string | null | undefined;
-  },
-) {
+export async function readOverview(days: number, desk: Desk) {
   const { store } = desk;
   const now = await store.status.time();
   const { facts, problem, troubles, disk } = await createWatch({ ...desk, askedBy: "operator" }).find(now);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { runCommand } from "../../server/cli/run-command.ts";
-import type { Desk } from "../../server/operator/router.ts";
+import type { Desk } from "../../server/operator/desk.ts";
 import { CHANNELS } from "../../server/store/store.ts";
 import { spawnCli } from "./run-cli.ts";
 

@@ -1,0 +1,24 @@
+import type { Store } from "../store/open-store.ts";
+import type { Channel } from "../store/store.ts";
+import type { Mark } from "../store/undo.ts";
+import type { SavedReply } from "./saved-replies.ts";
+
+/** The resources that operations use. */
+export interface Desk {
+  store: Store;
+  dataDir: string;
+  /** How an operator calls the program. */
+  program: string;
+  /** The channels in use. */
+  channels: readonly Channel[];
+  databaseKind: "SQLite" | "PostgreSQL";
+  /** The operator, as the store knows them. */
+  account: string | null;
+  /** How soon the site promises to answer. */
+  answerWithin?: string | null | undefined;
+  /** Where senders' answers to replies go; `null` for the contact email of the site. */
+  mailTo: string | null;
+  savedReplies: readonly SavedReply[];
+  /** The marks that can be undone, by the id of their step. A step is one action on any number of messages. */
+  steps: Map<string, Mark[]>;
+}
