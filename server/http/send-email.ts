@@ -13,6 +13,7 @@ import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
+import type { servePages } from "./pages.ts";
 import { sentQuery } from "./sent-result.ts";
 
 interface SendEmailOptions {
@@ -27,12 +28,7 @@ interface SendEmailOptions {
   /** Called when a message could not be stored. */
   onNotStored(): void;
   /** Sends the contact page with the refusal and the values of a post without script, if these could be read. */
-  answerRefusal(
-    reply: FastifyReply,
-    status: number,
-    answer: SendEmailAnswer & { success: false },
-    values?: Readonly<Record<string, string>>,
-  ): void;
+  answerRefusal: ReturnType<typeof servePages>["answerRefusal"];
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -241,7 +237,7 @@ function answer(
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
   if (!body.success) {
     const values = request.body as Readonly<Record<string, string>> | undefined;
-    answerRefusal(reply, status, body, ...(values ? [values] : []));
+    answerRefusal(reply, status, body, values);
     return reply;
   }
   // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide

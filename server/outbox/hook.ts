@@ -1,13 +1,15 @@
 import { createHmac } from "node:crypto";
 import { contactFieldsOf } from "../../contract/contact-message.ts";
 import type { Config } from "../config.ts";
+import { errorCode } from "../log.ts";
 import { HOUR_MS } from "../time.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
-export type HookSettings = NonNullable<Config["hook"]>;
+/** `onAnswer` is called with the headers of each answer. */
+export type HookSettings = NonNullable<Config["hook"]> & { onAnswer?: ((headers: Headers) => void) | undefined };
 
 /** Posts the message as JSON to the company's own program. */
-export function hookSender(settings: HookSettings & HookListener): Sender {
+export function hookSender(settings: HookSettings): Sender {
   return {
     channel: "hook",
     concurrency: 3,
@@ -51,17 +53,12 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** The longest delay that a receiver can ask for: the store treats later times as the result of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 
-interface HookListener {
-  /** Called with the headers of each answer. */
-  onAnswer?: ((headers: Headers) => void) | undefined;
-}
-
 /** `text` is the beginning of the answer and may contain anything. */
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Posts the signed event once. Follows no redirect and takes at most 15 seconds in total. Never rejects. */
 export async function postEvent(
-  { url, secrets, onAnswer }: HookSettings & HookListener,
+  { url, secrets, onAnswer }: HookSettings,
   event: HookEvent,
   now: Date,
   stopping?: AbortSignal,
@@ -87,7 +84,7 @@ export async function postEvent(
   } catch (error) {
     const { name, cause } = error as Error;
     if (name === "TimeoutError") return { kind: "temporary", message: `no answer within ${ATTEMPT_MS / 1000} s` };
-    const { code = name } = (cause ?? {}) as NodeJS.ErrnoException;
+    const code = errorCode(cause) ?? name;
     return { kind: "temporary", message: `no connection (${code})`, isUnreachable: NO_CONNECTION.includes(code) };
   }
 }
