@@ -115,6 +115,7 @@ function reasonOf(error: unknown): string {
 }
 
 interface Column {
+  table: string;
   name: string;
   type: string;
 }
@@ -132,24 +133,17 @@ function tablesOf(version: number): Tables {
 }
 
 function readTables(db: DatabaseSync): Tables {
-  const rows = db.prepare(
+  const columns = db.prepare(
     `SELECT tables.name AS "table", columns.name, columns.type FROM sqlite_schema AS tables
      JOIN pragma_table_info(tables.name) AS columns
      WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY tables.rowid, columns.cid`,
   );
-  const columns = Map.groupBy(rows.all(), ({ table }) => String(table));
-  return new Map(
-    [...columns].map(([table, some]) => [
-      table,
-      some.map(({ name, type }) => ({ name: String(name), type: String(type) })),
-    ]),
-  );
+  return Map.groupBy(columns.all() as unknown as Column[], ({ table }) => table);
 }
 
 function haveSameColumns(one: Tables, other: Tables): boolean {
-  const shapeOf = (tables: Tables) =>
-    [...tables].flatMap(([table, columns]) => columns.map(({ name, type }) => `${table}.${name} ${type}`)).sort();
-  return shapeOf(one).join() === shapeOf(other).join();
+  const shapeOf = (tables: Tables) => [...tables.values()].flat().map((column) => Object.values(column).join(" "));
+  return shapeOf(one).sort().join() === shapeOf(other).sort().join();
 }
 
 interface Backup {
