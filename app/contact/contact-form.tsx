@@ -153,7 +153,8 @@ function Form(props: FormProps) {
       );
     }
     const Control = input === "email" ? EmailField : Field;
-    return <Control key={name} {...field} dir="auto" type={input} />;
+    const type = input === "text" ? undefined : input;
+    return <Control key={name} {...field} dir="auto" type={type} inputMode={type} />;
   };
 
   return (
