@@ -136,7 +136,7 @@ export function CopyReference({ reference }: { reference: string }) {
     }
   }
   return (
-    <button type="button" className="button button-outline" aria-live="polite" onClick={copy}>
+    <button type="button" className="button button-primary" aria-live="polite" onClick={copy}>
       {isCopied ? "Copied" : "Copy the reference"}
     </button>
   );
