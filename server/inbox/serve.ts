@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
@@ -127,13 +127,9 @@ async function closeAll(servers: readonly Server[]): Promise<void> {
 /** Reads all files of the page. No request reads any other file. */
 function loadFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
-  try {
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-      const type = CONTENT_TYPE[extname(name)];
-      if (type) files.set(`/${name.replaceAll("\\", "/")}`, { type, body: readFileSync(join(folder, name)) });
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  for (const name of globSync("**/*", { cwd: folder })) {
+    const type = CONTENT_TYPE[extname(name)];
+    if (type) files.set(`/${name}`, { type, body: readFileSync(join(folder, name)) });
   }
   if (!files.has("/index.html")) {
     throw new OperatorError({ problem: "The inbox is not built", command: "build" });

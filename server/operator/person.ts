@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ContactMessage, FIELD_NAMES, type FieldErrors, parseFields } from "../../contract/contact-message.ts";
+import { type ContactMessage, FIELD_NAMES, parseFields } from "../../contract/contact-message.ts";
 import type { Store } from "../store/open-store.ts";
 import { noteErasures } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
@@ -82,8 +82,9 @@ interface Correction {
 
 /** `no-estimate`: an estimate should be removed, but no message has one. */
 export async function correctPerson(target: PersonTarget, correction: Correction, { store }: { store: Store }) {
-  const { removesFootprint } = correction;
-  const parsed = parseCorrection(correction.changes);
+  const { changes, removesFootprint } = correction;
+  const given = FIELD_NAMES.filter((field) => Object.hasOwn(changes, field));
+  const parsed = parseFields(changes, given);
   if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
   const { problem, messages, seen } = await findPerson(target, store);
   if (problem) return { outcome: problem };
@@ -91,16 +92,5 @@ export async function correctPerson(target: PersonTarget, correction: Correction
     return { outcome: "no-estimate" as const };
   }
   const now = await store.status.time();
-  return resultOf(await store.people.rectify(target.email, parsed.changes, now, seen, removesFootprint));
-}
-
-/** Checks corrected fields by the rules of the contact form. */
-function parseCorrection(
-  given: Correction["changes"],
-): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors } {
-  const parsed = parseFields(
-    given,
-    FIELD_NAMES.filter((field) => Object.hasOwn(given, field)),
-  );
-  return parsed.ok ? { ok: true, changes: parsed.values } : parsed;
+  return resultOf(await store.people.rectify(target.email, parsed.values, now, seen, removesFootprint));
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTotal } from "../../contract/footprint/fields.ts";
 import { errorCode } from "../log.ts";
@@ -22,7 +22,7 @@ const PLACEHOLDER = /\{([^{}\n]*)\}/g;
 export function readSavedReplies(siteDir: string): { replies: SavedReply[]; problems: string[] } {
   const folder = join(siteDir, "replies");
   const [replies, problems]: [SavedReply[], string[]] = [[], []];
-  for (const file of listFiles(folder)) {
+  for (const file of globSync("*.md", { cwd: folder }).sort()) {
     try {
       const text = readFileSync(join(folder, file), "utf8").trim();
       const unknown = [...text.matchAll(PLACEHOLDER)].find(([, name = ""]) => !Object.hasOwn(PLACEHOLDERS, name));
@@ -35,16 +35,6 @@ export function readSavedReplies(siteDir: string): { replies: SavedReply[]; prob
     }
   }
   return { replies, problems };
-}
-
-function listFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((file) => file.endsWith(".md"))
-      .sort();
-  } catch {
-    return [];
-  }
 }
 
 /** The saved replies for a message, without those that need something that it does not have. */
