@@ -1,33 +1,25 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
-import type { Config } from "./config.ts";
 import type { Build } from "./http/build-files.ts";
 import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
 import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS, type Limits } from "./http/limits.ts";
 import { servePages } from "./http/pages.ts";
-import { acceptMessages } from "./http/send-email.ts";
+import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
 import { plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
 import { channelsOf, rulesOf } from "./store/store.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
 
-export interface AppOptions {
-  config: Config;
+export interface AppOptions
+  extends Pick<SendEmailOptions, "config" | "onStored">,
+    Partial<Pick<SendEmailOptions, "meter" | "now" | "onNotStored">> {
   build: Build;
   store: Pick<Store, "intake" | "messages" | "secret" | "status">;
   /** Receives the log's JSON lines; standard output by default. */
   logStream?: { write(line: string): void };
-  /** Counts every response; without it nothing is counted. */
-  meter?: Meter | undefined;
   /** The state behind `/readyz`. */
   readiness?: Readiness;
   limits?: Limits;
-  /** The time at which messages arrive. */
-  now?: () => Date;
-  /** Called after a message is on disk. */
-  onStored(state: "queued" | "quarantined"): void;
-  /** Called when a message could not be stored. */
-  onNotStored?(): void;
 }
 
 /** The whole product without its process, so that a test can create it and inject requests. */

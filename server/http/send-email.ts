@@ -16,12 +16,14 @@ import { networksOf } from "./client-address.ts";
 import type { servePages } from "./pages.ts";
 import { sentQuery } from "./sent-result.ts";
 
-interface SendEmailOptions {
+export interface SendEmailOptions {
   config: Config;
   store: Pick<Store, "intake" | "secret">;
   rules: AcceptanceRules;
   electricity: ElectricityTable;
+  /** Without it nothing is counted. */
   meter: Meter | undefined;
+  /** The time at which messages arrive. */
   now(): Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;

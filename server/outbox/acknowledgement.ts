@@ -1,18 +1,12 @@
 import { canonicalEmail } from "../../contract/email-address.ts";
-import { type AcknowledgementSettings, composeAcknowledgement, type MailIdentity } from "../mail/compose.ts";
-import type { Mailer } from "../mail/mailer.ts";
+import { type AcknowledgementSettings, composeAcknowledgement } from "../mail/compose.ts";
 import type { Queue } from "../store/queue.ts";
 import { DAY_MS, HOUR_MS } from "../time.ts";
-import { sendingBy } from "./mail.ts";
+import { type MailOptions, sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
-interface AcknowledgementOptions extends AcknowledgementSettings {
-  /**
-   * Separate from the team's mail: if the server limits mail to strangers, it must not limit the team's connections.
-   */
-  mailer: Mailer;
+interface AcknowledgementOptions extends AcknowledgementSettings, MailOptions {
   queue: Pick<Queue, "admit">;
-  identity: MailIdentity;
   perHour?: number;
 }
 

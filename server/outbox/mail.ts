@@ -4,14 +4,14 @@ import { withoutPersonalData } from "../mail/server-words.ts";
 import type { Claim } from "../store/queue.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
-interface MailOptions {
+export interface MailOptions {
+  /** Each channel has its own: if the server limits mail to strangers, the team's mail must not wait. */
   mailer: Mailer;
   identity: MailIdentity;
-  concurrency?: number;
 }
 
 /** Sends the message to the team. Every attempt has the same Message-ID. */
-export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions): Sender {
+export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions & { concurrency?: number }): Sender {
   return {
     channel: "mail",
     destination: mailer.destination,

@@ -1,17 +1,11 @@
-import { composeCopy, composeReply, type MailIdentity } from "../mail/compose.ts";
-import type { Mailer } from "../mail/mailer.ts";
+import { composeCopy, composeReply } from "../mail/compose.ts";
 import type { Reply } from "../store/actions.ts";
 import { PAYLOAD_END } from "../store/queue.ts";
-import { sendingBy } from "./mail.ts";
+import { type MailOptions, sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
-interface ReplyOptions {
-  mailer: Mailer;
-  identity: MailIdentity;
-}
-
 /** Sends an operator's reply to the sender of a message. Every attempt has the same Message-ID. */
-export function replySender({ mailer, identity }: ReplyOptions): Sender {
+export function replySender({ mailer, identity }: MailOptions): Sender {
   return {
     channel: "reply",
     concurrency: 2,
@@ -22,7 +16,7 @@ export function replySender({ mailer, identity }: ReplyOptions): Sender {
 }
 
 /** Sends a copy of each reply to the team. A delivery of its own, so that no problem with it repeats the reply. */
-export function copySender({ mailer, identity }: ReplyOptions): Sender {
+export function copySender({ mailer, identity }: MailOptions): Sender {
   const sending = sendingBy(mailer, ({ message, payload }, now) =>
     composeCopy(message, identity, replyOf(payload), now),
   );

@@ -20,7 +20,6 @@ interface SenderOptions {
   onAnswer?(headers: Headers): void;
 }
 
-/** Each channel has a mailer of its own: if the server limits mail to strangers, the team's mail must not wait. */
 function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">): Mailer {
   return smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(smtpUrl);
 }
