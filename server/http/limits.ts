@@ -161,11 +161,6 @@ function pipeliningLimiter({ maxPipelined, maxWaitingAnswers }: Limits) {
   };
 }
 
-/** The bytes that the client has read, or that the system has accepted for sending. */
-function bytesRead(socket: Socket): number {
-  return socket.bytesWritten - socket.writableLength;
-}
-
 /**
  * When all connections are in use, a client with a large share gives one up for another client. A periodic check also
  * ends connections whose client reads nothing. Node's own timer per connection would slow down every answer.
@@ -193,7 +188,8 @@ function watchConnections(server: Server, { maxConnections, stalledTimeoutMs }: 
   });
   const check = setInterval(() => {
     for (const [socket, readBefore] of readBytes) {
-      const read = bytesRead(socket);
+      // Also counts what the system has accepted for sending.
+      const read = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength > 0 && read === readBefore) socket.destroy();
       else readBytes.set(socket, read);
     }

@@ -65,14 +65,10 @@ export function servePages(app: FastifyInstance, options: PagesOptions) {
     response.end();
   }
 
-  function sendPlain(reply: FastifyReply, file: ServedFile): void {
-    sendFile(reply.raw, file, build.headers);
-  }
-
   /** The confirmation of a post without script, or the contact page unchanged if the query is not ours. */
   async function sendConfirmation(reply: FastifyReply, file: ServedFile, query: URLSearchParams): Promise<void> {
     const reference = readSent(query, store.secret);
-    if (reference === null) return sendPlain(reply, file);
+    if (reference === null) return sendFile(reply.raw, file, build.headers);
     const estimate = await findEstimate(reference, options);
     const answer: SendEmailAnswer = {
       success: true,
@@ -120,7 +116,8 @@ export function servePages(app: FastifyInstance, options: PagesOptions) {
       const isContact = file.variants.identity.etag === contact.variants.identity.etag;
       scope.get(file.url, (request, reply) => {
         const query = isContact && request.url.split("?")[1];
-        return query ? sendConfirmation(reply, file, new URLSearchParams(query)) : sendPlain(reply, file);
+        if (query) return sendConfirmation(reply, file, new URLSearchParams(query));
+        return sendFile(reply.raw, file, build.headers);
       });
     }
     // Runs before the body is read, which may be large, broken or missing.

@@ -49,7 +49,7 @@ interface HookEvent {
 const ATTEMPT_MS = 15_000;
 /** No connection was made, so the receiver certainly does not have it. */
 const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_ANSWER_LENGTH = 64 * 1024;
 /** The longest delay that a receiver can ask for: the store treats later times as the result of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 
@@ -110,17 +110,16 @@ export function failureOf(answer: HookAnswer): Failure | null {
 
 /** Only the status decides, so it does not matter if the text is incomplete. */
 async function readStart(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const decoder = new TextDecoder();
+  let text = "";
   try {
     for await (const chunk of response.body ?? []) {
-      chunks.push(chunk);
-      bytes += chunk.length;
+      text += decoder.decode(chunk, { stream: true });
       // Leaving the loop ends the connection.
-      if (bytes >= MAX_ANSWER_BYTES) break;
+      if (text.length >= MAX_ANSWER_LENGTH) break;
     }
   } catch {}
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString();
+  return text;
 }
 
 /** `value` is a number of seconds or a date. */
