@@ -25,7 +25,15 @@ export default defineConfig({
           include: ["{app,contract,inbox,prerender,server}/**/*.test.{ts,tsx}", "tests/*.test.ts"],
         },
       },
-      { extends: true, test: { name: "full", include: ["tests/full/**/*.test.ts", "tests/faults/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "full",
+          include: ["tests/full/**/*.test.ts", "tests/faults/*.test.ts"],
+          // These tests build the site, or wait for real time.
+          testTimeout: 300_000,
+        },
+      },
     ],
   },
 });

@@ -142,7 +142,7 @@ test("the server exits with one line and code 1 if its database thread ends", as
   expect(server.output()).toMatch(/^The message database's thread ended \([^)\n]+\); restart the server$/m);
   // The thread may have ended after a mail was sent and before it was marked.
   await scene.expectNothingLost(await scene.start(), 2);
-}, 60_000);
+});
 
 function injectFault(skip: Skip, { process }: RunningServer, calls: string, fault: string, files: string[] = []) {
   const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:${fault}`];

@@ -73,4 +73,4 @@ test(`${KILLS} kills under load lose nothing, and the next start sends what a de
   }
   const told = messages.filter(({ deliveries }) => deliveries.acknowledgement?.state === "delivered");
   expect(new Set(told.map(({ email }) => email)).size).toBe(told.length);
-}, 300_000);
+});

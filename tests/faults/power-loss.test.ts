@@ -32,7 +32,7 @@ test("no answer is sent before the message is on disk", async ({ skip }) => {
     expect(answered).toBeGreaterThan(synced);
   }
   await scene.expectNothingLost(server);
-}, 120_000);
+});
 
 function orderOf(reference: string, lines: readonly string[]): Order {
   const written = lines.findIndex((line) => /^\d+ +pwrite64\(\d+<[^>]+-wal>/.test(line) && line.includes(reference));

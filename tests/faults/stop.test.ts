@@ -33,7 +33,7 @@ test("after SIGTERM, requests that wait for the database finish with their refer
   await stopped;
   scene.mailServer.behave({ kind: "accept" });
   await scene.expectNothingLost(await scene.start());
-}, 60_000);
+});
 
 test("after SIGTERM, the server reads half-sent requests, answers them and closes their connections", async () => {
   const scene = await openScene();
@@ -54,7 +54,7 @@ test("after SIGTERM, the server reads half-sent requests, answers them and close
     { reference: JSON.parse(answers[0]?.body ?? "").reference },
   ]);
   await stopped;
-}, 60_000);
+});
 
 test.each(["hold-after-data", "hang-before-greeting"] as const)(
   "neither a silent mail server (%s) nor unfinished requests delay the exit",

@@ -44,7 +44,7 @@ test("simultaneous builds in one project do not affect each other, and remove th
   for (const path of [settings, siteDir]) await utimes(path, 0, 0);
   expect((await run(project, "node scripts/build-inbox.ts", { SITE_DIR: siteDir })).stderr).toBe("");
   expect((await inboxScripts()).includes("Northwind Climate")).toBe(true);
-}, 180_000);
+});
 
 test("the example of a company's look replaces every colour, the logo, the texts, the picture and the film", async () => {
   const { pagesDir, outDir, remove } = makePagesBuild();
@@ -72,4 +72,4 @@ test("the example of a company's look replaces every colour, the logo, the texts
   expect(home).toContain(`<source src="/media/${film}" type="video/mp4"/>`);
   const weights = JSON.parse(await fileOf("carbon.json")) as { pages: { page: string; gramsWithoutFilm?: number }[] };
   expect(weights.pages.find(({ page }) => page === "/")?.gramsWithoutFilm).toBeGreaterThan(0);
-}, 90_000);
+});

@@ -215,4 +215,4 @@ test("the image can be built from its context only, and its server needs only th
   };
   expect(await healthCheck({ PORT: String(server.port) })).toBe(0);
   expect(await healthCheck({ PORT: String(await findFreePort()) })).toBe(1);
-}, 90_000);
+});

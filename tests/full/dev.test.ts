@@ -72,7 +72,7 @@ test("runs beside the site, accepts messages without limits, reloads pages only 
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
   // The output closes when the last of its processes ends.
   expect(await once(dev.process, "close")).toEqual([0, null]);
-}, 60_000);
+});
 
 test("ends with one clear line and leaves no process when its port is taken", async () => {
   const taken = createServer();
@@ -93,9 +93,9 @@ test("starts without a build even if a page is refused, and shows the page's pro
   const response = await fetch(`${dev.origin}/contact`);
   expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(problem)]);
   expect(await post(dev.origin, "Hello")).toBe(200);
-}, 90_000);
+});
 
-test("shows new, changed and deleted pages at once, and the problems of a page", { timeout: 60_000 }, async () => {
+test("shows new, changed and deleted pages at once, and the problems of a page", async () => {
   // A folder in the project that Vite watches.
   await mkdir("data", { recursive: true });
   const pagesDir = await mkdtemp("data/pages-");

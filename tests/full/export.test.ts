@@ -54,7 +54,7 @@ test("exports many long messages with a small heap, each once, while others arri
   const old = references.filter((reference) => reference.startsWith("BC-OLD-"));
   expect(old).toHaveLength(MESSAGES);
   expect(new Set(references).size).toBe(references.length);
-}, 120_000);
+});
 
 test("only its own user can read a command's output files, in any shell", async () => {
   const folder = await makeScratchFolder();
@@ -80,4 +80,4 @@ test("the inbox exports many long messages with a small heap, each once", async 
   const references = new Set<string>();
   for await (const line of lines) references.add(line.slice(0, line.indexOf(",")));
   expect(references.size).toBe(MESSAGES + 1);
-}, 120_000);
+});

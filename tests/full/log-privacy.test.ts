@@ -145,4 +145,4 @@ test("the log of a whole run contains no visitor data and no password", async ()
   expect(ids.length).toBeGreaterThanOrEqual(15);
   expect(ids).not.toContain(undefined);
   expect(new Set(ids).size).toBe(ids.length);
-}, 90_000);
+});

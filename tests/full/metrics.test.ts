@@ -122,7 +122,7 @@ test("shows the queue of all nodes, and omits it while the store does not answer
 
   await network.become({ kind: "open" });
   await expect.poll(queued, { timeout: 15_000 }).toBe(1);
-}, 90_000);
+});
 
 test("shows a nearly full disk, the oldest message, and a store that is away for a minute", async ({ skip }) => {
   const { folder: dataDir } = await mountSmallDisk(skip);

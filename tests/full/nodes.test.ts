@@ -82,7 +82,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
     expect(new Set(ids).size).toBe(MESSAGES);
     expect(ids.length).toBeLessThanOrEqual(MESSAGES + UNDER_WAY);
     await expect.poll(() => new Set(acknowledgementIdsOf(mailServer.mails)).size, { timeout: 30_000 }).toBe(1);
-  }, 90_000);
+  });
 
   test("restarting three nodes one after another under load fails no page", async () => {
     const env = { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: "error" };
@@ -114,7 +114,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
     const { "message 502": gone = 0, "message 503": noneLeft = 0, ...rest } = others;
     expect(rest).toEqual({});
     expect(gone + noneLeft).toBeLessThanOrEqual(READERS * nodes.length);
-  }, 60_000);
+  });
 
   test("an inbox on a node's port answers no visitor and loses no message", async () => {
     const dataDir = await makeScratchFolder();
@@ -127,7 +127,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
       const { status, body } = await balancer.ask("/send-email", { json: messageOf(`message ${count}`) });
       expect([status, JSON.parse(body)]).toMatchObject([200, { success: true }]);
     }
-  }, 60_000);
+  });
 
   test("three nodes share limits despite forged addresses, and serve pages while the database is away", async () => {
     ownPostgres ??= await startPostgres();
@@ -169,7 +169,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
       expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
       await setTimeout(PAUSE_MS);
     }
-  }, 60_000);
+  });
 
   test("one node serves visitors despite incomplete bodies, and form and page say when it cannot store or has stopped", async () => {
     ownPostgres ??= await startPostgres();
@@ -207,7 +207,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
       expect([page.status, page.headers["cache-control"]]).toEqual([503, "no-store"]);
       expect(page.body).toContain('http-equiv="refresh"');
     }
-  }, 60_000);
+  });
 });
 
 /**

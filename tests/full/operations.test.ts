@@ -127,4 +127,4 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   expect(type(change.replace(/sudo brighter-carbon preflight/, ""))).toMatchObject({ status: 0 });
   expect(present()).toBe(realpathSync(cwd));
   expect(namesOnPage()).toEqual(["Solar Hill Private Limited"]);
-}, 300_000);
+});

@@ -96,7 +96,7 @@ test("the documented commands move a site from SQLite to PostgreSQL, and a start
     .poll(() => filesIn(env), { timeout: 20_000 })
     .toEqual([first, second].map((name) => `${name}.eml`).sort());
   expect(moved.output()).not.toContain("still contains");
-}, 120_000);
+});
 
 test("a restored backup has no messages of people who were erased", async () => {
   const env = { DATA_DIR: await makeScratchFolder() };

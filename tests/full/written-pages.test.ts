@@ -22,7 +22,7 @@ const dataOf = (html: string) => {
 beforeAll(() => {
   const { status, output } = buildPages({ pagesDir, outDir });
   expect(status, output).toBe(0);
-}, 180_000);
+});
 
 test("a file is a page with header, footer, title, canonical link and card, and a line in the sitemap", async () => {
   const html = htmlOf("/about");
@@ -142,4 +142,4 @@ test("a refused build reports all problems with file, line and remedy, and keeps
     expect.stringContaining('links.mdx:6: The link "/abuot" leads to a page that does not exist. Correct it, or write'),
     expect.stringContaining('links.mdx:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.'),
   ]);
-}, 90_000);
+});
