@@ -50,6 +50,18 @@ time_t time(time_t *result) {
 }
 `;
 
+/** Every Node.js process loads this module. */
+const LATE_ANSWERS = `
+import { Server } from "node:http";
+const emit = Server.prototype.emit;
+Server.prototype.emit = function (event, ...parameters) {
+  const go = () => emit.call(this, event, ...parameters);
+  if (event !== "request" || Math.random() < 0.5) return go();
+  setTimeout(go, 1000 * Math.random());
+  return true;
+};
+`;
+
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   path: { what: "the path of the copy contains a space and an ä" },
   user: {
@@ -86,6 +98,10 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     what: "/dev/shm has 64 MB and runs no programs, as in Docker",
     namespaces: ["--mount"],
     prepare: "mount -t tmpfs -o size=64m,noexec,nosuid,nodev tmpfs /dev/shm",
+  },
+  answers: {
+    what: "HTTP servers answer half of the requests up to a second late",
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(LATE_ANSWERS)}` },
   },
   load: { what: "low priority (nice) beside two busy loops", prefix: ["nice"] },
 };
