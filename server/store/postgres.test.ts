@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { connect, createServer } from "node:net";
 import pg from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { startPostgres } from "../../scripts/run-postgres.ts";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
@@ -141,7 +142,10 @@ test.each([
   ["any older snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"],
   ["an open transaction of another database", "BEGIN; SELECT pg_current_xact_id()", "template1"],
 ])("does not report an erasure while %s keeps them in the files", async (_, begin, database?: string) => {
-  const url = await server.createDatabase();
+  // On the shared server, it would keep the erasures of other tests waiting too.
+  const own = database ? await startPostgres() : null;
+  if (own) onTestFinished(own.stop);
+  const url = await (own ?? server).createDatabase();
   const store = await open(url);
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
   const older = new pg.Client(database ? Object.assign(new URL(url), { pathname: database }).href : url);
