@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
@@ -9,6 +8,7 @@ import type { Store } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { deskOf } from "./inbox-command.ts";
+import { SCRATCH_PARENT } from "./scratch-parent.ts";
 import { collectTrouble } from "./site.ts";
 import { collectViolations } from "./violations.ts";
 
@@ -53,7 +53,7 @@ export const test = base.extend<{ inbox: OpenInbox }, { running: RunningInbox }>
 });
 
 async function start() {
-  const dataDir = await mkdtemp(join(tmpdir(), "inbox-"));
+  const dataDir = await mkdtemp(join(SCRATCH_PARENT, "inbox-"));
   const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "anna" });
   // Not the default port, which another worker could use while this inbox is stopped.
   const port = await findFreePort();

@@ -1,36 +1,11 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-
-const MEMORY = "/dev/shm";
-/** The tests use about 40 MB. With little free space, the product warns of a full disk. */
-const NEEDED_BYTES = 2 ** 30;
-
-// In memory if possible, because these tests do not test the disk, and a busy disk makes them a third slower.
-const PARENT = isUsable(MEMORY) ? MEMORY : tmpdir();
-
-/** Docker's /dev/shm is small, and programs may not run in it. */
-function isUsable(folder: string): boolean {
-  if (!existsSync(folder)) return false;
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < NEEDED_BYTES) return false;
-  const probeFolder = mkdtempSync(join(folder, "scratch-"));
-  try {
-    writeFileSync(join(probeFolder, "program"), "", { mode: 0o700 });
-    accessSync(join(probeFolder, "program"), constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmSync(probeFolder, { recursive: true });
-  }
-}
+import { SCRATCH_PARENT } from "./scratch-parent.ts";
 
 /** An empty folder for the test, removed after it. */
 export async function makeScratchFolder(): Promise<string> {
-  const folder = await mkdtemp(join(PARENT, "scratch-"));
+  const folder = await mkdtemp(join(SCRATCH_PARENT, "scratch-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
