@@ -4,9 +4,16 @@ export interface Section {
   title: string;
 }
 
-/** Marks the section in view, where browsers support it. Not in contents.css: Lightning CSS does not know it yet. */
-export const MARK_SECTION_IN_VIEW =
-  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}}";
+/**
+ * Styles that mark the section in view. A browser without `:target-current` marks the section that the visitor chose.
+ * Not in contents.css: Lightning CSS does not know the selector yet.
+ */
+export function markCurrent(sections: readonly Section[]): string {
+  const chosen = sections.map(({ id }) => `:has([id="${id}"]:target)>.contents [href="#${id}"]`).join();
+  const mark = "{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}";
+  const fallback = `@supports not selector(:target-current){${chosen}${mark}}`;
+  return `@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current${mark}${fallback}}`;
+}
 
 export function Contents({ sections }: { sections: readonly Section[] }) {
   return (

@@ -2,7 +2,7 @@ import type { MDXContent } from "mdx/types.js";
 import type { ComponentProps, ReactNode } from "react";
 import CarbonText, { sections as carbonSections } from "../../docs/carbon.md";
 import FootprintText, { sections as footprintSections } from "../../docs/footprint.md";
-import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
+import { Contents, markCurrent, type Section } from "../components/contents.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/page.css?inline";
@@ -51,7 +51,7 @@ function explanationScreen({ title, sections, Text, Table, styles: own = "", ...
     ...explanation,
     title: `${title} | ${site.brand}`,
     isIndexed: true,
-    styles: styles + own + MARK_SECTION_IN_VIEW,
+    styles: styles + own + markCurrent(sections),
     render: () => (
       <article className="page page-long">
         <h1>{headline}</h1>

@@ -1,6 +1,6 @@
 import type { MDXContent } from "mdx/types.js";
 import type { ComponentProps } from "react";
-import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
+import { Contents, markCurrent, type Section } from "../components/contents.tsx";
 import { ContactEmail } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
 import { type Link, site } from "../site.ts";
@@ -43,7 +43,7 @@ export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Sc
     isIndexed: true,
     isPaintedWhole: true,
     written: { file: page.file, parents },
-    styles: isLong ? styles + MARK_SECTION_IN_VIEW : styles,
+    styles: isLong ? styles + markCurrent(page.sections) : styles,
     // The largest source is an upper bound for the browser's choice.
     fetches: () => page.pictures.map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
     render: ({ settings }) => (

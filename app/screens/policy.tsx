@@ -1,5 +1,5 @@
 import type { MDXContent } from "mdx/types.js";
-import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
+import { Contents, markCurrent, type Section } from "../components/contents.tsx";
 import Delivery, { sections as deliverySections } from "../policies/delivery.mdx";
 import { Fact, type FactName, POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
 import Privacy, { sections as privacySections } from "../policies/privacy.mdx";
@@ -59,7 +59,7 @@ function policyScreen(policy: Policy): Screen {
     headline: policy.heading,
     description: policy.description,
     isIndexed: true,
-    styles: styles + MARK_SECTION_IN_VIEW,
+    styles: styles + markCurrent(policy.sections),
     render: ({ settings }) => (
       <SettingsContext value={settings}>
         <PolicyPage {...policy} />

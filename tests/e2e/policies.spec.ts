@@ -1,6 +1,9 @@
 import { expect } from "@playwright/test";
 import { test } from "../support/site.ts";
 
+const marked = (links: Element[]) =>
+  links.filter((link) => getComputedStyle(link).fontWeight === "600").map((link) => link.textContent);
+
 test("a policy's table of contents scrolls to its sections inside the pane", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   for (const path of ["/privacy", "/terms", "/refund", "/delivery"]) {
@@ -14,6 +17,14 @@ test("a policy's table of contents scrolls to its sections inside the pane", asy
     await contents.getByRole("link", { name: last }).click();
     await expect(pane.getByRole("heading", { name: last })).toBeInViewport();
     expect(await pane.evaluate((element) => element.scrollTop), path).toBeGreaterThan(0);
+    // The contents mark the section in view.
+    for (const [key, index] of [
+      ["Home", 0],
+      ["End", -1],
+    ] as const) {
+      await pane.press(key);
+      await expect.poll(() => contents.getByRole("link").evaluateAll(marked), path).toEqual([titles.at(index)]);
+    }
   }
 });
 
