@@ -171,11 +171,15 @@ test("while a message is sent, the button is busy and sends once, and later edit
     await route.fulfill({ json: { success: true, reference: "BC-TEST-00" } });
   });
   await fillForm(page);
+  const formHeight = () => page.locator("form").evaluate((form) => form.offsetHeight);
+  const heightBefore = await formHeight();
   await submit(page).evaluate((element: HTMLButtonElement) => {
     for (let press = 0; press < 5; press += 1) element.click();
   });
   const busy = page.getByRole("button", { name: "Sending" });
   await expect(busy).toHaveAttribute("aria-disabled", "true");
+  // The button stays under the pointer.
+  expect(await formHeight()).toBe(heightBefore);
   await busy.press("Enter");
   await field(page, "Message").press("ControlOrMeta+End");
   await page.keyboard.type(" And a solar roof?");
