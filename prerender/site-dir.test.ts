@@ -127,8 +127,6 @@ test.each<[settings: Record<string, unknown>, ...problems: unknown[]]>([
   [{ pricePerTonne: null, answerWithin: null }],
   ...[
     25,
-    "25 EUR",
-    {},
     { ...PRICE, amount: 0 },
     { ...PRICE, amount: "25" },
     { ...PRICE, currency: " " },

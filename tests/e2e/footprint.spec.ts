@@ -1,11 +1,10 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 import { expectAccessible } from "../support/axe.ts";
-import { field, fillForm, openForm, submit, VISITOR } from "../support/contact.ts";
+import { amount, field, fillForm, openForm, submit, VISITOR } from "../support/contact.ts";
 import { enlargeText, resize, test } from "../support/site.ts";
 
 const part = (page: Page) => page.locator("details.footprint");
 const title = (page: Page) => part(page).locator("summary").first();
-const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name}"]`);
 const total = (page: Page) => part(page).locator(".footprint-total strong");
 const announcement = (page: Page) => part(page).getByRole("status");
 const addMore = (page: Page) => part(page).locator("summary", { hasText: "Add more" });

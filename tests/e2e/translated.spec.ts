@@ -1,8 +1,6 @@
 import { expect, type Page } from "@playwright/test";
-import { field, fillForm, holdScript, openForm, readForm, sent, submit, VISITOR } from "../support/contact.ts";
+import { amount, field, fillForm, holdScript, openForm, readForm, sent, submit, VISITOR } from "../support/contact.ts";
 import { test } from "../support/site.ts";
-
-const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name}"]`);
 
 /** Wraps every text in two elements, now and whenever a text appears, as a browser's translator does. */
 async function translate(page: Page): Promise<void> {
@@ -31,8 +29,10 @@ async function translate(page: Page): Promise<void> {
   });
 }
 
-/** Fills in the estimate, corrects it, sends the message, and sends another one. */
+/** Tries examples, fills in the estimate, corrects it, sends the message, and sends another one. */
 async function useForm(page: Page): Promise<void> {
+  for (const name of ["Student", "Flat for two", "Clear the example"]) await page.getByRole("button", { name }).click();
+  await expect(page.getByText("Your estimate appears here as you type.")).toBeVisible();
   await amount(page, "electricityKwh").pressSequentially("3000");
   await amount(page, "gasKwh").pressSequentially("11.500");
   await amount(page, "carKm").pressSequentially("1");
@@ -57,6 +57,7 @@ async function useForm(page: Page): Promise<void> {
   await submit(page).click();
   await expect(sent(page).last()).toBeVisible();
   await expect(page.locator("#sent-estimate")).toContainText("about 2.6");
+  await page.getByRole("button", { name: "Copy the reference" }).click();
   await page.getByRole("link", { name: "Send another message" }).click();
   await fillForm(page, { ...VISITOR, message: "Once more", country: "" });
   await submit(page).click();

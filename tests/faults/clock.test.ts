@@ -10,12 +10,6 @@ import { untilEnd } from "../support/until-end.ts";
 
 // tests/store-contract tests the effect of a wrong clock on leases, due times and retention.
 
-/** The environment of a process on a machine whose clock is ahead by this time. */
-function aheadBy(aheadMs: number) {
-  const shim = new URL("../support/shift-clock.ts", import.meta.url).href;
-  return { NODE_OPTIONS: `--import=${shim}`, CLOCK_AHEAD_MS: String(aheadMs) };
-}
-
 it("two servers on one PostgreSQL mail each message once, although one clock is six minutes ahead", async () => {
   const postgres = await untilEnd(sharePostgres());
   const mailServer = await untilEnd(startMailServer());
@@ -23,7 +17,9 @@ it("two servers on one PostgreSQL mail each message once, although one clock is 
     DATABASE_URL: await postgres.createDatabase(),
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
   };
-  const nodes = await Promise.all([startServer(env), startServer({ ...env, ...aheadBy(6 * MINUTE_MS) })]);
+  const shim = new URL("../support/shift-clock.ts", import.meta.url).href;
+  const ahead = { NODE_OPTIONS: `--import=${shim}`, CLOCK_AHEAD_MS: String(6 * MINUTE_MS) };
+  const nodes = await Promise.all([startServer(env), startServer({ ...env, ...ahead })]);
   onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
 
   const startMs = Date.now();

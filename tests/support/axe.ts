@@ -11,13 +11,18 @@ export async function expectAccessible(page: Page): Promise<void> {
   ] as const) {
     await page.setViewportSize({ width, height: 800 });
     await expectNoViolations(page, [colorScheme]);
-    const tooWide = await page.evaluate(() =>
-      [document.documentElement, ...document.querySelectorAll(".pane")]
-        .filter((element) => element.scrollWidth > element.clientWidth)
-        .map((element) => element.className || element.tagName),
-    );
-    expect(tooWide, `${width} px`).toEqual([]);
+    await expectNoSidewaysScroll(page, `${width} px`);
   }
+}
+
+/** Looks at the page and the parts that scroll by themselves: the pane of a policy, and the main part of the inbox. */
+export async function expectNoSidewaysScroll(page: Page, subject = page.url()): Promise<void> {
+  const tooWide = await page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll(".pane, #main")]
+      .filter((element) => element.scrollWidth > element.clientWidth)
+      .map((element) => element.className || element.tagName),
+  );
+  expect(tooWide, subject).toEqual([]);
 }
 
 /** Expects that axe finds no problem at the current width, in both or the given color schemes. */
@@ -27,6 +32,9 @@ export async function expectNoViolations(
 ): Promise<void> {
   for (const colorScheme of colorSchemes) {
     await page.emulateMedia({ colorScheme });
+    // In the inbox, Mantine sets its colors a moment after the browser.
+    const isReady = `html:is(:not([data-mantine-color-scheme]), [data-mantine-color-scheme=${colorScheme}])`;
+    await expect(page.locator(isReady)).toBeAttached();
     await settle(page);
     expect(await findViolations(page), colorScheme).toEqual([]);
   }

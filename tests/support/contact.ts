@@ -1,19 +1,14 @@
 import type { Page } from "@playwright/test";
-import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
+import { type ContactField, EMPTY_MESSAGE, FIELD_NAMES } from "../../contract/contact-message.ts";
+import { messageWith } from "../store-contract/samples.ts";
 import { hold } from "./site.ts";
 
-export const VISITOR: ContactMessage = {
-  ...EMPTY_MESSAGE,
-  name: "Ada Lovelace",
-  email: "ada@example.com",
-  phone: "+44 20 7946 0000",
-  country: "GB",
-  message: "How do I offset a small office?\nThank you.",
-};
-
 export const EMPTY = EMPTY_MESSAGE;
+export const VISITOR = messageWith({ message: "How do I offset a small office?\nThank you." });
 
 export const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+/** A field of the estimate. */
+export const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name}"]`);
 export const submit = (page: Page) => page.getByRole("button", { name: "Submit" });
 export const sent = (page: Page) => page.getByText("Message sent successfully!", { exact: true });
 
@@ -24,12 +19,11 @@ export async function fillForm(page: Page, visitor: Partial<typeof VISITOR> = VI
   if (country) await field(page, "Country").selectOption(country);
 }
 
-/** The current values of the fields. */
-export const readForm = (page: Page) =>
-  page.evaluate(
-    (ids) => Object.fromEntries(ids.map((id) => [id, document.querySelector<HTMLInputElement>(`#${id}`)?.value])),
-    Object.keys(EMPTY),
-  );
+/** The current values of the fields. Runs in the page. */
+export const valuesOf = (ids: readonly ContactField[]) =>
+  Object.fromEntries(ids.map((id) => [id, document.querySelector<HTMLInputElement>(`#${id}`)?.value]));
+
+export const readForm = (page: Page) => page.evaluate(valuesOf, FIELD_NAMES);
 
 /** Opens the contact page and waits until its script has started. */
 export async function openForm(page: Page): Promise<void> {

@@ -1,32 +1,19 @@
-import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import { messageWith } from "../store-contract/samples.ts";
 
-export const HARMLESS: ContactMessage = {
-  ...EMPTY_MESSAGE,
-  name: "Ada Lovelace",
-  email: "ada@example.org",
-  phone: "+44 20 7946 0000",
-  country: "GB",
-  message: "Hello",
-};
+export const HARMLESS = messageWith({ message: "Hello" });
 
 /** Messages that must arrive unchanged. */
 export const HOSTILE_CASES: [title: string, input: Partial<ContactMessage>][] = [
   ["a header in words in the name", { name: "Bcc: victim@example.net" }],
-  ["an escaped line end in the name", { name: "Ada\\r\\nBcc: victim@example.net" }],
   ["a percent-encoded line end in the name", { name: "Ada%0d%0aBcc:victim@example.net" }],
   ["an encoded word in the name", { name: "=?utf-8?Q?Ada=0D=0ABcc:_victim@example.net?=" }],
-  ["a base64 encoded word in the name", { name: "=?UTF-8?B?QmNjOiB2aWN0aW0=?= and more" }],
-  ["an encoded word as the name", { name: "=?utf-8?q?evil?=" }],
   ["a long encoded word as the name", { name: `=?utf-8?q?${"evil_".repeat(17)}?=` }],
-  ["half an encoded word in the name", { name: "=?UTF-8?Q?" }],
   ["encoded words and other letters in the name", { name: "Zoë =?UTF-8?Q?=41?= =?UTF-8?Q?=42?=" }],
   ["quotes in the name", { name: 'Ada "the Countess" Lovelace' }],
-  ["a lone quote in the name", { name: '"' }],
   ["backslashes in the name", { name: 'Ada\\" <victim@example.net>, \\' }],
   ["an address list in the name", { name: "a@example.net, b@example.net; c@example.net" }],
   ["an angle address in the name", { name: "Ada <victim@example.net>" }],
-  ["a group in the name", { name: "friends: a@example.net, b@example.net;" }],
-  ["a comment in the name", { name: "Ada (victim@example.net)" }],
   ["HTML in the name", { name: "<script>alert(document.cookie)</script>" }],
   ["an HTML attribute's end in the name", { name: "'\"><img src=x onerror=alert(1)>" }],
   ["an HTML entity in the name", { name: "&lt;b&gt; &amp; &#60;" }],
@@ -38,7 +25,6 @@ export const HOSTILE_CASES: [title: string, input: Partial<ContactMessage>][] = 
   ["emoji in the name", { name: "👩‍🚀".repeat(20) }],
   ["a formula in the name", { name: "=cmd|' /C calc'!A0" }],
   ["format characters in the name", { name: "%s%n%x {{name}} #{id} $(id) `id`" }],
-  ["a command in the name", { name: "RSET QUIT MAIL FROM:<x@example.net>" }],
 
   ["shell characters in the local part", { email: "|`id`$IFS&{a}'*#!=?/^~@example.org" }],
   ["an encoded word as local part", { email: "=?utf-8?Q?ada?=@example.org" }],
@@ -50,7 +36,6 @@ export const HOSTILE_CASES: [title: string, input: Partial<ContactMessage>][] = 
   ["HTML in the phone number", { phone: "<a href=//evil.test>call</a>" }],
 
   ["the end of data in the message", { message: "a\n.\nMAIL FROM:<x@example.net>\n.\n\nend" }],
-  ["the end of data with CRLF in the message", { message: "a\r\n.\r\nRCPT TO:<victim@example.net>" }],
   ["the end of data with mixed line ends", { message: "a\n.\r\nb" }],
   ["leading dots in the message", { message: ".\n..\n...\n.hidden" }],
   ["headers in the message", { message: "Subject: other\nBcc: victim@example.net\n\nbody" }],

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { runCommand } from "../../server/cli/run-command.ts";
 import type { Desk } from "../../server/operator/desk.ts";
 import { CHANNELS } from "../../server/store/store.ts";
@@ -93,27 +94,15 @@ function collectOutput() {
   };
 }
 
-export interface Answer {
-  status: number;
-  headers: NodeJS.Dict<string | string[]>;
-  text: string;
-}
-
 /** A request with exactly these headers. With fetch, a test could not choose `Host` or `Origin`. */
-export function ask(
+export async function ask(
   port: number,
   path: string,
   { method = "GET", headers = {}, body, host = "127.0.0.1" }: AskOptions = {},
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ port, path, method, host, headers, agent: false }, async (response) => {
-      let text = "";
-      for await (const chunk of response.setEncoding("utf8")) text += chunk;
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-    });
-    asked.on("error", reject);
-    asked.end(body);
-  });
+) {
+  const asked = request({ port, path, method, host, headers, agent: false }).end(body);
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }
 
 export interface AskOptions {

@@ -10,7 +10,6 @@ import { openStoreInProcess } from "./in-process-store.ts";
 import { deskOf } from "./inbox-command.ts";
 import { SCRATCH_PARENT } from "./scratch-parent.ts";
 import { collectTrouble } from "./site.ts";
-import { collectViolations } from "./violations.ts";
 
 type RunningInbox = Awaited<ReturnType<typeof start>>;
 
@@ -38,7 +37,6 @@ export const test = base.extend<{ inbox: OpenInbox }, { running: RunningInbox }>
   inbox: async ({ page, running }, use) => {
     await running.empty();
     const trouble = collectTrouble(page, running.origin);
-    const violations = await collectViolations(page);
     // A download is a request for a blob that the page itself made.
     const expected = [new RegExp(`blob:${running.origin}`)];
     await use({
@@ -47,7 +45,7 @@ export const test = base.extend<{ inbox: OpenInbox }, { running: RunningInbox }>
       expectTrouble: (pattern) => void expected.push(pattern),
     });
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    const unexpected = [...trouble, ...violations].filter((line) => !expected.some((one) => one.test(line)));
+    const unexpected = trouble.filter((line) => !expected.some((one) => one.test(line)));
     if (unexpected.length > 0) throw new Error(`The browser reported:\n${unexpected.join("\n")}`);
   },
 });

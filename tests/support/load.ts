@@ -16,8 +16,6 @@ interface Letter {
 
 const EMAIL = "load@example.com";
 
-export type Visitors = ReturnType<typeof createVisitors>;
-
 /**
  * Visitors who remember their messages, and repeat those that were not acknowledged with the same key.
  * @param emailOf the address of each visitor; by default all have the same

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { hostname } from "node:os";
 import { expect, onTestFinished } from "vitest";
 import { site } from "../../app/site.ts";
-import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
+import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { ComposedMail, MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer } from "../../server/mail/smtp.ts";
@@ -13,7 +13,7 @@ import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../..
 import type { Store } from "../../server/store/open-store.ts";
 import type { Channel, StoredMessage } from "../../server/store/store.ts";
 import { systemClock } from "../../server/time.ts";
-import { NO_LIMITS, referenceOf } from "../store-contract/samples.ts";
+import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { startMailServer } from "./mail-server.ts";
@@ -25,15 +25,6 @@ export const IDENTITY: MailIdentity = {
   brand: "Brighter Carbon",
   mailFrom: "website@example.test",
   mailTo: "team@example.test",
-};
-
-const VISITOR: ContactMessage = {
-  ...EMPTY_MESSAGE,
-  name: "Ada Lovelace",
-  email: "ada@example.org",
-  phone: "+44 20 7946 0000",
-  country: "GB",
-  message: "How many credits for one flight?",
 };
 
 type StartOptions = Partial<OutboxOptions> & {
@@ -66,11 +57,10 @@ export async function openPostOffice({
   clock.countWorkers = () => workers;
 
   /** Stores a message with a unique text, in quarantine if it is trapped, and returns its reference. */
-  async function accept(fields?: Partial<ContactMessage>, isTrapped = false): Promise<string> {
+  function accept(fields?: Partial<ContactMessage>, isTrapped = false): Promise<string> {
     accepted += 1;
-    const submission = { idempotencyKey: null, networks: [], isTrapped };
-    const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
-    return referenceOf(await store.intake.accept({ ...submission, message }, { ...NO_LIMITS, channels }, clock.now()));
+    const message = messageWith({ email: "ada@example.org", message: `How many credits? (${accepted})`, ...fields });
+    return send(store, submissionOf(message, { isTrapped }), clock.now(), channels);
   }
   async function message(reference: string): Promise<StoredMessage> {
     const found = await store.messages.find(reference);

@@ -5,8 +5,6 @@ interface LogLine extends LogEvent {
   text: string;
 }
 
-export type RecordingLog = ReturnType<typeof createRecordingLog>;
-
 export function createRecordingLog() {
   const lines: LogLine[] = [];
   const waiting = new Set<() => void>();

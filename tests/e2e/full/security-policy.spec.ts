@@ -3,25 +3,23 @@ import { createServer } from "node:http";
 import { expect } from "@playwright/test";
 import { openPort } from "../../support/raw-http.ts";
 import { collectTrouble, test } from "../../support/site.ts";
-import { collectViolations } from "../../support/violations.ts";
 
 // A violation is a console error, which fails every test in the other files.
 test.describe("foreign content in a page", () => {
   test.use({ expectedTrouble: /Content Security Policy|csp|foreign request/i });
 
   const INTRUSIONS = {
-    "script-src-elem inline": "Object.assign(document.createElement('script'), { text: 'self.hasRun = true' })",
-    "img-src https://evil.example/x.png": "Object.assign(new Image(), { src: 'https://evil.example/x.png' })",
+    "script-src": "Object.assign(document.createElement('script'), { text: 'self.hasRun = true' })",
+    "img-src": "Object.assign(new Image(), { src: 'https://evil.example/x.png' })",
   };
-  for (const [violation, element] of Object.entries(INTRUSIONS)) {
-    test(`is blocked, and the tests detect it: ${violation}`, async ({ page, site }) => {
-      const violations = await collectViolations(page);
+  for (const [directive, element] of Object.entries(INTRUSIONS)) {
+    test(`is blocked, and the tests detect it: ${directive}`, async ({ page, site }) => {
       const trouble = collectTrouble(page, site.url);
       await page.goto("/contact");
       await page.evaluate(`void document.body.append(${element})`);
-      await expect.poll(() => violations).toContain(violation);
+      const violation = new RegExp(`violates the following Content Security Policy directive.+${directive} `);
+      await expect.poll(() => trouble.join("\n")).toMatch(violation);
       expect(await page.evaluate("self.hasRun")).toBeUndefined();
-      await expect.poll(() => trouble.join("\n")).toContain("Content Security Policy");
     });
   }
 });

@@ -28,18 +28,6 @@ test("a page on a static host can send a message to an API on another origin tha
     // This page has no policy of its own, so that only the API's headers can block the request.
     await page.goto(`${host.url}${COMING_SOON_PATH}`);
     expect(await send()).toEqual({ success: true, footprint: { totalKg: 128 } });
-    await page.evaluate((action) => {
-      const form = Object.assign(document.createElement("form"), { action, method: "post" });
-      const fields = { name: "Ada", email: "ada@example.com", phone: "1", message: "By form", "footprint.busKm": "10" };
-      for (const [name, value] of Object.entries(fields)) {
-        form.append(Object.assign(document.createElement("input"), { name, value }));
-      }
-      document.body.append(form);
-      form.submit();
-    }, `${api.url}/send-email`);
-    await page.waitForURL(/\/contact\/?\?reference=BC-\w{4}-\w{2}&code=[\w-]{16}#message-sent$/);
-    expect(new URL(page.url()).origin).toBe(host.url);
-    await page.goto(`${host.url}${COMING_SOON_PATH}`);
     await page.goto(`${host.url.replace("127.0.0.1", "localhost")}${COMING_SOON_PATH}`);
     await expect(send()).rejects.toThrow("Failed to fetch");
   } finally {
