@@ -4,7 +4,7 @@ import type { Act, FormView } from "./form-state.ts";
 
 /** The title of the form, and what goes with the message. */
 export function FormHead({ view, act }: { view: FormView; act: Act }) {
-  const { isEnclosed, example, reading, problems, unreadable } = view;
+  const { isEnclosed, isInError, example, reading, problems, unreadable } = view;
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together, not fields
     <div
@@ -52,8 +52,9 @@ export function FormHead({ view, act }: { view: FormView; act: Act }) {
           </div>
         </div>
       ) : (
+        // Without script, a refused form may contain amounts that the state does not know.
         <p className="form-note">
-          {example === "" ? "To add an estimate, enter an amount." : "The example is not included."}
+          {example !== "" ? "The example is not included." : !isInError && "To add an estimate, enter an amount."}
         </p>
       )}
     </div>
