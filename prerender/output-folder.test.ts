@@ -39,11 +39,15 @@ test("only a complete build replaces another, even after a build was killed betw
 
 test("the last of several builds at once wins, and none fails", async () => {
   const { build, built } = await makeOutput();
-  const first = Promise.withResolvers<void>();
-  const slow = build("slow", () => first.promise);
+  const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = build("slow", () => {
+    written.resolve();
+    return released.promise;
+  });
+  await written.promise;
   await build("fast");
   expect(await built()).toEqual(["fast", "dist", expect.stringMatching(/^dist\.new-/)]);
-  first.resolve();
+  released.resolve();
   await slow;
   expect(await built()).toEqual(["slow", "dist"]);
   const names = Array.from({ length: 20 }, (_, index) => `${index}`);
