@@ -1,4 +1,4 @@
-import type { ComponentProps, InputHTMLAttributes } from "react";
+import type { ComponentProps, InputHTMLAttributes, KeyboardEvent } from "react";
 import { CONTACT_FIELDS } from "../../contract/contact-message.ts";
 import { suggestEmail } from "../../contract/email-suggestion.ts";
 import { formatAmount } from "../../contract/footprint/fields.ts";
@@ -79,7 +79,7 @@ export function Field(props: FieldProps) {
           ))}
         </select>
       ) : rows ? (
-        <textarea {...control} rows={rows} />
+        <textarea {...control} rows={rows} onKeyUp={showWhole} />
       ) : (
         <input {...control} />
       )}
@@ -100,6 +100,11 @@ export function Field(props: FieldProps) {
       )}
     </div>
   );
+}
+
+/** After Tab, browsers scroll only to the caret of a text area, which can leave its lower edge outside the window. */
+function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (key === "Tab") currentTarget.scrollIntoView({ block: "nearest" });
 }
 
 /**

@@ -349,8 +349,14 @@ async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp): Promise<v
 }
 
 async function correctFields(page: EnginePage): Promise<void> {
-  await page.driver.resize(375, 667);
+  await page.driver.resize(1280, 700);
   await openContact(page);
+  await page.evaluate(() => document.querySelector<HTMLElement>("#country")?.focus());
+  await page.keys("Tab");
+  await page.until(() => document.activeElement?.id === "message");
+  await expectInView(page, "#message");
+
+  await page.driver.resize(375, 667);
   await fill(page, "To be corrected");
   await page.type("#phone", "   ");
   await page.click(".form-submit");
