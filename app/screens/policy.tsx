@@ -77,13 +77,15 @@ function PolicyPage({ heading, path, date = "lastUpdated", sections, Text }: Pol
         {path}, last updated on <Fact name={date} />
       </p>
       <Contents sections={sections} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
-      <section className="pane" aria-label={`${heading}, full text`} tabIndex={0}>
-        <Text components={POLICY_COMPONENTS} />
-        <p className="more-below" aria-hidden="true">
-          <span>More below</span>
-        </p>
-      </section>
+      <div className="pane-frame">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
+        <section className="pane" aria-label={`${heading}, full text`} tabIndex={0}>
+          <Text components={POLICY_COMPONENTS} />
+          <p className="more-below" aria-hidden="true">
+            <span>More below</span>
+          </p>
+        </section>
+      </div>
     </article>
   );
 }
