@@ -39,6 +39,8 @@ test("a page must reach A+; with a film A+ on a phone, B on a large screen, and 
     expect.stringContaining('at most B, 0.145 g on screens of size "large".'),
     expect.stringContaining('at most A, 0.079 g on screens of size "between".'),
   ]);
+  const pictures = VIEWS.map((view) => ({ url: "/a.avif", kind: "picture" as const, bytes: 230_000, view }));
+  for (const carbon of carbonOf("/", [page(50_000), ...pictures])) expect(tooHeavy(carbon)).toContain("at most A+");
 });
 
 test("the figures are published as JSON, and carbon.txt names the page that explains them", () => {

@@ -7,6 +7,7 @@ test.each([
   ["http://localhost:3000", "fail", ` ${UNREACHABLE}`],
   ["https://localhost", "fail", ` ${UNREACHABLE}`],
   ["https://127.0.0.1", "fail", ` ${UNREACHABLE}`],
+  ["https://0.0.0.0", "fail", ` ${UNREACHABLE}`],
   ["https://[::1]", "fail", ` ${UNREACHABLE}`],
   ["https://www.example.com", "fail", ` ${UNREACHABLE}`],
   ["https://site.test", "fail", ` ${UNREACHABLE}`],

@@ -89,10 +89,11 @@ it("shows the cost of an estimate only if the company has set a price", () => {
 
 it("escapes all text of an estimate", () => {
   const footprint = { ...estimateOf({ carKm: 1 }), factorSet: '<img src="x">' };
-  Object.assign(footprint.inputs, { carFuel: "<b>" });
+  Object.assign(footprint.inputs, { carFuel: "<b>", people: "<i>" });
   const { html } = composeMail({ ...MESSAGE, footprint }, IDENTITY);
   expect(html).toContain("Computed with: &lt;img src=&quot;x&quot;&gt;.");
   expect(html).toContain("<td>1 km, &lt;b&gt;</td>");
+  expect(html).not.toContain("<i>");
 });
 
 describe("an acknowledgement", () => {

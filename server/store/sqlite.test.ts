@@ -245,6 +245,15 @@ test("pings share one write, and store a message on trial after a failure, until
     expect(written).toBe(expected);
   }
 
+  // A check that fails itself counts as a failure too.
+  isFull = true;
+  vi.advanceTimersByTime(10_000);
+  await expect(store.status.ping()).rejects.toThrow("full");
+  isFull = false;
+  vi.advanceTimersByTime(1000);
+  await store.status.ping();
+  expect(written).toBe(160 * 1024);
+
   // Other writes succeed.
   isDamaged = true;
   await expect(send(store)).rejects.toThrow("damaged");
