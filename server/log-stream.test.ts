@@ -5,28 +5,28 @@ import { isJournal, journalLine, openLogStream } from "./log-stream.ts";
 
 test("writing to a pipe without a reader does not wait, and dropped lines are counted", async () => {
   const pipe = await makePipe();
-  const log = openLogStream(openSync(pipe.path, "w"));
+  const log = openLogStream(openSync(pipe.path, "w"), journalLine);
   const written = 10_000;
   for (let index = 0; index < written; index += 1) log.write(`${JSON.stringify({ index, text: "x".repeat(100) })}\n`);
   expect(await log.close(20)).toBe("closed");
   let text = "";
   await expect.poll(() => (text += pipe.read())).toContain('"event":"log-dropped"');
   const lines = text.trimEnd().split("\n");
-  const { count, level, msg } = JSON.parse(lines.pop() ?? "");
+  const { count, level, msg } = JSON.parse(lines.pop()?.split(/^<3>/)[1] ?? "null");
   expect({ level, msg }).toEqual({ level: 50, msg: expect.stringMatching(/dropped/) });
   expect(count).toBeGreaterThan(1000);
-  expect(lines.map((line) => JSON.parse(line).index)).toEqual(
+  expect(lines.map((line) => JSON.parse(line.slice("<6>".length)).index)).toEqual(
     Array.from({ length: written - count }, (_, index) => index),
   );
   log.write("next\n");
-  await expect.poll(() => pipe.read()).toBe("next\n");
+  await expect.poll(() => pipe.read()).toBe("<6>next\n");
 });
 
 test("lines for the journal start with their priority", async () => {
   const pipe = await makePipe();
   const fd = openSync(pipe.path, "w");
   const { dev, ino } = fstatSync(fd);
-  expect([undefined, `${dev}:${ino}`].map((name) => isJournal(fd, name))).toEqual([false, true]);
+  expect([undefined, "1:2", `${dev}:${ino}`].map((name) => isJournal(fd, name))).toEqual([false, false, true]);
   const log = openLogStream(fd, journalLine);
   for (const level of [30, 40, 50]) log.write(`{"level":${level}}\n`);
   await expect.poll(() => pipe.read()).toBe('<6>{"level":30}\n<4>{"level":40}\n<3>{"level":50}\n');

@@ -50,7 +50,8 @@ export function openLogStream(fd: number, format = (line: string) => line) {
     const count = dropped;
     dropped = 0;
     const line = { level: ERROR_LEVEL, time: Date.now(), pid, hostname: hostname(), event: "log-dropped", count };
-    send(`${JSON.stringify({ ...line, msg: "Log lines were dropped, because they could not be written" })}\n`, count);
+    const msg = "Log lines were dropped, because they could not be written";
+    send(format(`${JSON.stringify({ ...line, msg })}\n`), count);
   }
 
   /** `lines` is how many lines are lost if this cannot be written. */
