@@ -19,7 +19,7 @@ test("has defaults for everything", () => {
 
 test("drops trailing slashes", () => {
   const { settings } = parseBuildSettings({
-    SITE_URL: "https://example.com/",
+    SITE_URL: "https://example.com//",
     API_BASE: "https://api.example.com/v1/",
   });
   expect(settings).toMatchObject({ siteUrl: "https://example.com", apiBase: "https://api.example.com/v1" });
@@ -47,6 +47,8 @@ test("a period that RETENTION does not name keeps its default", () => {
     failedMs: DAY_MS / 2,
     quarantinedMs: null,
   });
+  const { failedMs, quarantinedMs } = parseBuildSettings({ RETENTION: "delivered=365d" }).settings.retention;
+  expect([failedMs, quarantinedMs]).toEqual([90 * DAY_MS, 14 * DAY_MS]);
 });
 
 const rebuild = { command: "build" };

@@ -15,10 +15,15 @@ test.each([
   expect(problemWith(typed)).toBe("Enter an email address like name@example.com."),
 );
 
-test.each(["a@b", "a.b+c@d-e.f--g.h", "-@0", `a@b.${LONGEST_LABEL}`, "A@B.C", "用户@xn--fsqu00a.xn--g6w251d"])(
-  "accepts %s as it is",
-  (typed) => expect([problemWith(typed), canonicalEmail(typed)]).toEqual([undefined, typed]),
-);
+test.each([
+  "a@b",
+  "a.b+c@d-e.f--g.h",
+  "-@0",
+  `a@b.${LONGEST_LABEL}`,
+  "A@B.C",
+  "o'neil@b.c",
+  "用户@xn--fsqu00a.xn--g6w251d",
+])("accepts %s as it is", (typed) => expect([problemWith(typed), canonicalEmail(typed)]).toEqual([undefined, typed]));
 
 test.each([
   ["JOSÉ@Example.org", "josé@Example.org"],

@@ -84,8 +84,9 @@ describe("limits per client", () => {
   test("refuse with 429 and Retry-After, count an IPv6 /64 as one client, and do not count repeats or refusals", async () => {
     const app = await openAnother({ RATE_LIMIT: "2/10m" }, {}, { now: () => NOON });
     expect((await post({ to: app, body: { ...BODY, name: "" }, remoteAddress: "2001:db8::1" })).statusCode).toBe(422);
-    for (const [host, message] of ["1", "1", "2"].entries()) {
-      expect((await send(app, message, `2001:db8::${host + 1}`)).statusCode).toBe(200);
+    const key = { "idempotency-key": "a-key" };
+    for (const [message, headers] of [["1", key], ["1", key], ["1"], ["2"]] as const) {
+      expect((await send(app, message, `2001:db8::${message}`, headers)).statusCode).toBe(200);
     }
     const third = await send(app, "3", "2001:db8::3");
     expect(third.statusCode).toBe(429);

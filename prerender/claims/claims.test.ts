@@ -147,13 +147,16 @@ test("reads the mails, the form's own texts, the social card and the page for vi
   const [home] = rendered.pages.map((page) => ({ ...page, html: "", saveDataHtml: "<p>Saving</p>", socialCard }));
   const site = { ...rendered.site, acknowledgement };
   const words = { ...rendered, site, scriptTexts: "<p>Alert</p>", pages: home ? [home] : [] };
-  const { unsigned } = await reportClaims([words], TODAY);
-  expect(unsigned.map(({ text, where }) => `${where}: ${text}`)).toEqual([
+  const { sentences } = await reportClaims([words], TODAY);
+  const texts = sentences.filter(({ where }) => where !== "settings");
+  expect(texts.map(({ text, where }) => `${where}: ${text}`)).toEqual([
     "/: Saving",
     "/: Card",
     "contact form: Alert",
     "mails: Subject",
     "mails: News {reference}",
+    "mails: Re: Your message ({reference})",
+    "mails: On 1970-01-01, {name} wrote: >",
   ]);
 });
 

@@ -37,4 +37,5 @@ test("cuts a long text, and marks the cut", () => {
 test("draws the highest count at full width, and any other count above 0 with at least one column", () => {
   const counts = Object.entries({ a: 100, b: 1, c: 0 });
   expect(bars(counts)).toBe(`a  100  ${"█".repeat(40)}\nb    1  █\nc    0\n`);
+  expect(bars(Object.entries({ a: 1, b: 4 }))).toBe(`a  1  ${"█".repeat(10)}\nb  4  ${"█".repeat(40)}\n`);
 });

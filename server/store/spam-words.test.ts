@@ -41,6 +41,7 @@ test.each<[string, string]>([
 test("reads the beginning and the end of a long message", () => {
   const found = words(`first ${"filler ".repeat(700)} last`);
   expect(found).toEqual(expect.arrayContaining(["first", "last"]));
+  expect(words(`${"first".padStart(800)} ${"last".padEnd(300)}`)).toEqual(expect.arrayContaining(["first", "last"]));
   expect(words(`${"filler ".repeat(350)} middle ${"filler ".repeat(350)}`)).not.toContain("middle");
 });
 

@@ -236,7 +236,7 @@ test("all text of the hero is printed in black", async ({ page }) => {
   await page.goto("/");
   await page.emulateMedia({ media: "print" });
   const colours = await page
-    .locator(".hero-text > :not(.button)")
+    .locator(".hero > p, .hero-text > :not(.button)")
     .evaluateAll((texts) => texts.map((text) => getComputedStyle(text).color));
   expect(new Set(colours)).toEqual(new Set(["rgb(0, 0, 0)"]));
 });
