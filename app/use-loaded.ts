@@ -2,14 +2,19 @@ import { startTransition, useEffect, useState } from "react";
 
 const RETRY_MS = 1000;
 
-/** Loads once, and logs a failure. An empty address means that the result is not needed yet. */
+/**
+ * Loads once, and logs a failure. After a failure, a change of `occasion` tries again. An empty address means that the
+ * result is not needed yet.
+ */
 export function useLoaded<Result>(
   what: string,
   url: string,
   load: (url: string) => Promise<Result>,
+  occasion?: unknown,
 ): Result | "failed" | null {
   const [loaded, setLoaded] = useState<Result | "failed" | null>(null);
-  const isWanted = url !== "" && loaded === null;
+  const isWanted = url !== "" && (loaded === null || loaded === "failed");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a failure alone must not try again
   useEffect(() => {
     if (!isWanted) return;
     let isCurrent = true;
@@ -23,7 +28,7 @@ export function useLoaded<Result>(
     return () => {
       isCurrent = false;
     };
-  }, [isWanted, what, url, load]);
+  }, [isWanted, what, url, load, occasion]);
   return loaded;
 }
 

@@ -6,13 +6,10 @@ test.each<[meant: string | null, ...typed: string[]]>([
   ["Ada.L+site@gmail.com", "Ada.L+site@GMAIL.con"],
   ["ada@hotmail.com", "ada@hotmial", "ada@hotmail.co"],
   ["ada@yahoo.co.uk", "ada@yahoo.co.ukk"],
-  ["ada@small-company.com", "ada@small-company.con"],
-  // Without a dot it may not be complete.
-  ["ada@company", "ada@company"],
-  [null, "", "ada", "ada@"],
+  [null, "", "ada", "ada@", "ada@company", "ada@small-company.con"],
   [null, "ada@gmail.com", "ada@GMAIL.COM", "ada@live.co.uk", "ada@example.com", "ada@small-company.co"],
   // Real providers whose names differ from another by one letter.
-  [null, "ada@mail.com", "ada@ymail.com", "ada@gmx.de", "ada@gmx.at", "ada@outlook.de"],
+  [null, "ada@email.com", "ada@mail.com", "ada@ymail.com", "ada@gmx.de", "ada@gmx.at", "ada@outlook.de"],
 ])("suggests %s for %s", (meant, ...typed) => {
   expect(typed.map((address) => [address, suggestEmail(address)])).toEqual(typed.map((address) => [address, meant]));
 });

@@ -1,16 +1,13 @@
 import { canonicalEmail } from "./email-address.ts";
 
-/** The largest mail providers, and a few providers whose names look like misspellings of those. */
+/** The largest mail providers, the more common ones first. */
 const KNOWN_DOMAINS =
-  "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
+  "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com email.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
     " ",
   );
-/** No top-level domain has these names. */
-const MISTYPED_COM = /\.(con|cmo|ocm|vom|xom|comm|cpm)$/;
-
 /**
- * Returns the address that the visitor probably meant, the same address if it looks incomplete, or null if nothing
- * looks wrong. The form only asks: any address that it accepts may be right.
+ * Returns the address that the visitor probably meant: its domain is one slip away from a large provider's, or lacks
+ * only the end, as in "gmail". Null if the domain is a large provider's itself, or any other.
  */
 export function suggestEmail(address: string): string | null {
   const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(canonicalEmail(address.trim())) ?? [];
@@ -19,9 +16,7 @@ export function suggestEmail(address: string): string | null {
   if (KNOWN_DOMAINS.includes(domain)) return null;
   const isWhole = domain.includes(".");
   const meant = KNOWN_DOMAINS.find((known) => isOneSlip(domain, isWhole ? known : (known.split(".")[0] ?? "")));
-  if (meant !== undefined) return `${local}@${meant}`;
-  if (MISTYPED_COM.test(domain)) return `${local}@${domain.replace(MISTYPED_COM, ".com")}`;
-  return isWhole ? null : address;
+  return meant === undefined ? null : `${local}@${meant}`;
 }
 
 /** Whether the texts differ by one added, missing, replaced or swapped letter. */

@@ -98,7 +98,9 @@ function Form(props: FormProps) {
   const list = useLoaded("The country list", props.countriesUrl, loadCountries);
   // Empty until the list has loaded, and if it fails to load: a country is optional.
   const countries = Array.isArray(list) ? list : [];
-  const figures = useLoaded("The footprint estimate", needsFigures(state) ? props.electricityUrl : "", loadEstimator);
+  const isOpen = state.open.includes("footprint");
+  const url = needsFigures(state) ? props.electricityUrl : "";
+  const figures = useLoaded("The footprint estimate", url, loadEstimator, isOpen);
   const estimator = figures === "failed" ? null : figures;
   const view = formView(state, estimator?.read);
   const { reading, errors, isDone } = view;
@@ -165,7 +167,7 @@ function Form(props: FormProps) {
         result={reading && estimator?.show(reading, price, view.example, act)}
         hasFailedToLoad={figures === "failed"}
         // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
-        countries={state.open.includes("footprint") ? countries : []}
+        countries={isOpen ? countries : []}
         fieldOf={fieldOf}
         dispatch={dispatch}
         act={act}

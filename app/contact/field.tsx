@@ -113,19 +113,17 @@ function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): 
  */
 export function EmailField(field: FieldProps) {
   const suggestion = field.isTyping ? null : suggestEmail(field.value);
-  const isAnother = suggestion !== null && suggestion !== field.value;
   return (
     <Field {...field} spellCheck={false}>
       <p className="field-hint" aria-live="polite">
         {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
-        {isAnother && (
+        {suggestion !== null && (
           <span key={suggestion}>
             Did you mean {suggestion}? <span className="visually-hidden">A button to use this address follows.</span>
           </span>
         )}
-        {suggestion !== null && !isAnother && <span>Is this address complete? Most end in something like .com.</span>}
       </p>
-      {isAnother && (
+      {suggestion !== null && (
         <button type="button" className="suggestion" onClick={() => field.onFill?.(suggestion)}>
           Use this address
         </button>

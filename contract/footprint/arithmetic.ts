@@ -14,6 +14,7 @@ import {
   LONG_FLIGHT,
   PUBLIC_TRANSPORT,
   SHORT_FLIGHT,
+  UK_ELECTRIC_CAR,
   UK_ELECTRICITY,
 } from "./factors.ts";
 import { AMOUNTS, type AmountField, type Category, type FootprintInputs } from "./fields.ts";
@@ -172,17 +173,20 @@ function gridFactor(
   kwh: typeof ELECTRIC_CAR_KWH_PER_KM,
 ): { factor: Factor; place: string | null } {
   const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
-  const [gramsPerKwh, year] = own ?? electricity.world;
+  const [grams, year] = own ?? electricity.world;
+  const uk = unit === "km" ? UK_ELECTRIC_CAR : UK_ELECTRICITY;
+  const gramsPerKwh = country === "GB" ? (1000 * uk.kgPerUnit) / kwh.average : grams;
   const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : electricity.worldRange;
   // The table has hundredths of a gram; further digits are rounding errors.
   const kgOf = (grams: number, kwhPerUnit: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
   const differences = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];
-  const uk = { boundary: UK_ELECTRICITY.boundary, source: UK_ELECTRICITY.source, link: UK_ELECTRICITY.link };
   const factor: Factor = {
     kgPerUnit: kgOf(gramsPerKwh, kwh.average),
     unit,
     year,
-    ...(country === "GB" ? uk : { boundary: ELECTRICITY_BOUNDARY, source: EMBER, link: EMBER_LINK }),
+    ...(country === "GB"
+      ? { boundary: uk.boundary, source: uk.source, link: uk.link }
+      : { boundary: ELECTRICITY_BOUNDARY, source: EMBER, link: EMBER_LINK }),
     rows: {},
     ...(differences.length > 0 && {
       range: {

@@ -61,6 +61,13 @@ export const UK_ELECTRICITY = desnz(
   "generating it and producing the fuel, per kWh generated, without losses in the grid",
 );
 
+/** An electric car of average size on the UK's grid. The source counts the losses in the grid for it. */
+export const UK_ELECTRIC_CAR = desnz(
+  "km",
+  { "8_301_3076_4_1": 0.02686, "14_301_3076_4_1": 0.00266, "26_904_3076_4_1": 0.01049 },
+  "generating the electricity and producing the fuel, with losses in the grid",
+);
+
 const naturalGas = desnz("kWh", { "1_100_1004_6_1": 0.18231, "11_100_1004_6_1": 0.03021 });
 const heatingOil = desnz("litre", { "1_101_1010_8_1": 2.54016, "11_101_1010_8_1": 0.53078 });
 const lpg = desnz("litre", { "1_100_1003_8_1": 1.55713, "11_100_1003_8_1": 0.18551 });

@@ -23,6 +23,10 @@ test.each([
   [94_400, { amount: 27.35, currency: "EUR" }, "about 2,571 EUR"],
   [440, { amount: 15, currency: "JPY" }, "about 7 JPY"],
   [440, { amount: 7.5, currency: "KWD" }, "about 3.300 KWD"],
+  [580, { amount: 25, currency: "EUR" }, "about 15 EUR"],
+  [2300, { amount: 25, currency: "EUR" }, "about 58 EUR"],
+  [8.3, { amount: 15, currency: "EUR" }, "about 0.12 EUR"],
+  [7, { amount: 15, currency: "EUR" }, "about 0.11 EUR"],
   [440, { amount: 12.5, currency: "credits" }, "about 5.50 credits"],
 ])("credits for %d kg at %j cost %s", (kg, price, cost) => expect(formatCost(kg, price)).toBe(cost));
 
@@ -111,11 +115,11 @@ test.each<[string, Footprint, ...advice: string[]]>([
     "A fifth fewer flights 13 t; economy class on all of them 42 t",
     "A fifth less heating 3.8 t",
   ],
-  ["a fleet", { ...OFFICE, carKm: 900_000 }, "A fifth less driving 37 t; electric cars instead 160 t"],
+  ["a fleet", { ...OFFICE, carKm: 900_000 }, "A fifth less driving 37 t; electric cars instead 150 t"],
   [
     "a family with a car",
     { ...FAMILY, carKm: 15_000 },
-    "A fifth less driving 620 kg; the same distance in an electric car 2.6 t",
+    "A fifth less driving 620 kg; the same distance in an electric car 2.5 t",
     "A fifth less heating 510 kg",
   ],
   ["a family that flew", { ...FAMILY, longFlights: 4 }, "A fifth fewer flights 1.5 t", "A fifth less heating 510 kg"],

@@ -239,20 +239,26 @@ export interface Price {
 
 export const CREDITS_NOTE = "They do not change what you emit.";
 
+const AMOUNT_DECIMALS = 6;
+
 /** "about 35 EUR including VAT". Uses the rounded total, so that the visitor can check the sum. */
 export function formatCost(totalKg: number, { amount, currency, includes }: Price): string {
-  const cost = (roundedKg(totalKg) / 1000) * amount;
+  // An integer, so that a price at an exact half is always rounded up.
+  const cost = Math.round(roundedKg(totalKg) * 1000) * Math.round(amount * 10 ** AMOUNT_DECIMALS);
+  const unit = 10 ** (6 + AMOUNT_DECIMALS);
   const isCode = /^[A-Z]{3}$/.test(currency);
   const own = new Intl.NumberFormat("en-GB", { style: "currency", currency: isCode ? currency : "EUR" });
-  const digits = own.resolvedOptions().maximumFractionDigits ?? 2;
-  const least = 10 ** -digits;
-  const shown = Math.max(cost, least).toLocaleString("en-GB", {
-    // Whole units from 10 on, because the total has two significant figures.
-    minimumFractionDigits: cost < 10 ? digits : 0,
-    maximumFractionDigits: cost < 10 ? digits : 0,
+  const most = own.resolvedOptions().maximumFractionDigits ?? 2;
+  const isLess = cost * 10 ** most < unit;
+  // Whole units from 10 on, because the total has two significant figures.
+  const digits = cost < 10 * unit ? most : 0;
+  const shown = Math.max(Math.round(cost / (unit / 10 ** digits)), 1) / 10 ** digits;
+  const text = shown.toLocaleString("en-GB", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
     trailingZeroDisplay: "stripIfInteger",
   });
-  return `${cost < least ? "less than" : "about"} ${shown} ${currency}${includes ? ` including ${includes}` : ""}`;
+  return `${isLess ? "less than" : "about"} ${text} ${currency}${includes ? ` including ${includes}` : ""}`;
 }
 
 /** What the company would charge for the whole total; none without a price or a total. */

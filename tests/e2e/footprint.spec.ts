@@ -201,6 +201,25 @@ test.describe("when one of its files does not load", () => {
   }
 });
 
+test.describe("when both of its loads failed", () => {
+  test.use({ expectedTrouble: /electricity|estimate-result|did not load|ERR_FAILED/ });
+
+  for (const file of ["estimate-result", "electricity"]) {
+    test(`opening the estimate again loads it again: ${file}`, async ({ page }) => {
+      await page.route(`**/assets/${file}-*`, (route) => route.abort());
+      await openForm(page);
+      await title(page).click();
+      await expect(part(page)).toContainText("The estimate cannot be shown at the moment.");
+      await enter(page, { gasKwh: "1000" });
+      await page.unroute(`**/assets/${file}-*`);
+      await title(page).click();
+      await title(page).click();
+      await expect(total(page)).toHaveText("about 210 kg CO₂e a year");
+      await expect(part(page)).not.toContainText("The estimate cannot be shown at the moment.");
+    });
+  }
+});
+
 test("the estimate works by keyboard alone, and its input survives going back and a reload", async ({ page }) => {
   await openForm(page);
   await title(page).focus();
