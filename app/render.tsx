@@ -8,7 +8,8 @@ import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { AnsweredPost, PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact } from "./screens/contact.tsx";
 import { renderScriptTexts } from "./script-texts.tsx";
-import { type SiteSettings, site } from "./site.ts";
+import { site } from "./site.ts";
+import type { SiteSettings } from "./site-schema.ts";
 
 export { ROUTES, SPECIFIED_PATHS, START_VALUES, shownFacts, site, unsetFacts };
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import type { SendEmailAnswer } from "../contract/send-email-answer.ts";
-import type { Link } from "./site.ts";
+import type { Link } from "./site-schema.ts";
 
 /** One screen of the site: its page's metadata, the files that it needs, and its content between header and footer. */
 export interface Screen {

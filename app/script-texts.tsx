@@ -1,6 +1,7 @@
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { FIELD_NAMES } from "../contract/contact-message.ts";
+import { answerTimeInWords } from "../contract/duration.ts";
 import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
 import { ErrorMessage, ReloadButton } from "./components/error-message.tsx";
@@ -63,7 +64,7 @@ function EveryOutcome({ read, show }: Estimator) {
         <FormAlert
           key={JSON.stringify(phase)}
           state={{ ...start, phase }}
-          answerWithin={site.answerWithin ?? ""}
+          answerWithin={site.answerWithin ? answerTimeInWords(site.answerWithin) : ""}
           hasReport
         />
       ))}
@@ -73,7 +74,7 @@ function EveryOutcome({ read, show }: Estimator) {
           phase: { kind: "sent", reference: "0", totalKg: null, keepsEdits: false },
           submitted: { email: "name@example.com" },
         }}
-        answerWithin={site.answerWithin ?? ""}
+        answerWithin={site.answerWithin ? answerTimeInWords(site.answerWithin) : ""}
         hasReport={false}
       />
       <CopyReference reference="" />

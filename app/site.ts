@@ -1,4 +1,4 @@
-import type { Price } from "../contract/footprint/words.ts";
+import type { SiteSettings } from "./site-schema.ts";
 
 /**
  * The settings an operator edits: brand, words, navigation, links and policy facts.
@@ -111,7 +111,10 @@ This email was sent automatically.`,
 
   /** e.g. `{ amount: 25, currency: "EUR", includes: "VAT" }`: says what credits for an estimate cost. `null` says nothing. */
   pricePerTonne: null,
-  /** e.g. "two working days": shown to the sender of a message. `null` shows nothing. */
+  /**
+   * e.g. `{ amount: 2, unit: "working days" }` or `{ amount: 24, unit: "hours" }`: the sender of a message is told, and an
+   * alert names messages that wait longer. `null` promises nothing.
+   */
   answerWithin: null,
   /** Below every reply, e.g. "The team of Brighter Carbon". `null` adds nothing. */
   mailSignature: null,
@@ -136,68 +139,3 @@ This email was sent automatically.`,
     requestLogKept: "15 days",
   },
 };
-
-export interface Link {
-  label: string;
-  href: string;
-}
-
-export interface MenuItem {
-  label: string;
-  /** Shown instead of the label in the small-screen menu. */
-  smallScreenLabel?: string;
-  href?: string;
-}
-
-export interface Look {
-  hue: number;
-  accentHue: number;
-  colours: Readonly<Record<string, string | { light: string; dark: string }>>;
-  displayFont: string | null;
-  mark: { viewBox: string; ink: string; accent: string } | null;
-}
-
-export interface FilmSource {
-  /** An address, or the name of a file beside `site.ts`. */
-  url: string;
-  /** A MIME type, with codecs where the container alone is ambiguous. */
-  type: string;
-  /** A media query: a browser plays the first source whose query is true and whose type it knows. */
-  media?: string;
-}
-
-export interface SiteSettings {
-  brand: string;
-  legalName: string;
-  contactEmail: string;
-  referencePrefix: string;
-  footerTagline: string;
-  contactTagline: string;
-  menu: readonly MenuItem[];
-  openAccount: Link;
-  login: Link;
-  startOffsetting: Link;
-  look: Look;
-  hero: Readonly<Record<"headline" | "subtitle" | "line" | "caption" | "more" | "description", string>>;
-  heroFilm: "own" | "off" | readonly FilmSource[];
-  heroPicture: { file: string; alt: string } | null;
-  footerColumns: readonly { title: string; links: readonly Link[] }[];
-  social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
-  acknowledgement: { subject: string; body: `${string}{reference}${string}` };
-  pricePerTonne: Price | null;
-  answerWithin: string | null;
-  mailSignature: string | null;
-  policyFacts: Readonly<
-    Record<
-      | "companyNumber"
-      | "registeredAddress"
-      | "lastUpdated"
-      | "refundsLastUpdated"
-      | "governingLaw"
-      | "arbitrationBody"
-      | "backupsKept"
-      | "requestLogKept",
-      string | null
-    >
-  >;
-}

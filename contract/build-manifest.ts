@@ -1,4 +1,5 @@
 import type { BuildSettings } from "./build-settings.ts";
+import type { AnswerTime } from "./duration.ts";
 import type { ElectricityTable } from "./footprint/arithmetic.ts";
 import type { Price } from "./footprint/words.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
@@ -72,8 +73,8 @@ export interface SiteIdentity {
   acknowledgement: AcknowledgementText;
   /** `null`: estimates show no price. */
   pricePerTonne: Price | null;
-  /** How soon messages are answered, e.g. "two working days"; `null` if the site promises nothing. */
-  answerWithin: string | null;
+  /** How soon messages are answered; `null` if the site promises nothing. */
+  answerWithin: AnswerTime | null;
   /** Below every reply; `null` for none. */
   mailSignature: string | null;
 }
@@ -101,7 +102,7 @@ export interface BuiltFile {
 }
 
 /** Increased when the manifest changes: a server refuses a build with another version. */
-export const MANIFEST_VERSION = 9;
+export const MANIFEST_VERSION = 10;
 /** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationInWords, formatDuration, parseDurationMs } from "./duration.ts";
+import { answerTimeInWords, answerTimeMs, durationInWords, formatDuration, parseDurationMs } from "./duration.ts";
 
 test.each([
   ["30s", 30_000],
@@ -40,4 +40,15 @@ test.each([
 test("rounds an age down and a waiting time up: 52 hours are 2 days", () => {
   const ms = 52 * 3_600_000;
   expect([durationInWords(ms, Math.floor), durationInWords(ms)]).toEqual(["2 days", "3 days"]);
+});
+
+const HOUR_MS = 3_600_000;
+test.each([
+  [{ amount: 1, unit: "hours" }, "1 hour", HOUR_MS],
+  [{ amount: 24, unit: "hours" }, "24 hours", 24 * HOUR_MS],
+  [{ amount: 1, unit: "working days" }, "1 working day", 3 * 24 * HOUR_MS],
+  [{ amount: 5, unit: "working days" }, "5 working days", 7 * 24 * HOUR_MS],
+  [{ amount: 6, unit: "working days" }, "6 working days", 10 * 24 * HOUR_MS],
+] as const)("%j is promised as %s, with its weekends", (time, words, ms) => {
+  expect([answerTimeInWords(time), answerTimeMs(time)]).toEqual([words, ms]);
 });

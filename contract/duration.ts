@@ -11,20 +11,20 @@ export function parseDurationMs(text: string): number | undefined {
   return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
 }
 
-const NUMBERS = ["a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+/** How soon the company promises to answer. */
+export interface AnswerTime {
+  amount: number;
+  unit: "hours" | "working days";
+}
 
-/**
- * The milliseconds of a promise in words, such as `two working days`, `24 hours` or `a week`; `null` if it cannot be read.
- * Working days include a weekend for every five.
- */
-export function parsePromiseMs(words: string): number | null {
-  const [, number = "", working = "", unit = ""] =
-    /^(\d{1,3}|[a-z]+) ((?:working|business) )?(hour|day|week)s?$/i.exec(words.trim()) ?? [];
-  const spelled = NUMBERS.indexOf(number.toLowerCase());
-  const count = Number(number) || Math.max(spelled, spelled === 0 ? 1 : 0);
-  if (count === 0) return null;
-  const hours = { hour: 1, day: 24, week: 168 }[unit.toLowerCase()] ?? 0;
-  return (count * hours + (working === "" ? 0 : Math.ceil((count * hours) / 120) * 48)) * 3_600_000;
+/** The end of "We will answer within …". */
+export function answerTimeInWords({ amount, unit }: AnswerTime): string {
+  return `${amount} ${amount === 1 ? unit.slice(0, -1) : unit}`;
+}
+
+/** The longest time that it may take: every five working days have a weekend. */
+export function answerTimeMs({ amount, unit }: AnswerTime): number {
+  return unit === "hours" ? amount * 3_600_000 : (amount + 2 * Math.ceil(amount / 5)) * 86_400_000;
 }
 
 /** A duration in the largest unit that fits, rounded down: `45s`, `12m`, `3h`, `5d`. */

@@ -1,5 +1,5 @@
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import type { SiteSettings } from "../app/site.ts";
+import type { SiteSettings } from "../app/site-schema.ts";
 import { type FilePath, findPathProblems, type Problem } from "./page-files.ts";
 import { linesWith, sourceFiles } from "./site-dir.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import sharp from "sharp";
-import type { Look, SiteSettings } from "../app/site.ts";
+import type { Look, SiteSettings } from "../app/site-schema.ts";
 import {
   COLOUR_NAMES,
   contrastOf,
@@ -91,42 +91,26 @@ async function drawPosters(picture: string): Promise<{ name: string; file: strin
 
 /** What is wrong with the look: files, colours and contrast. */
 export async function lookProblems(site: SiteSettings, folder: string): Promise<string[]> {
-  const { look, hero, heroPicture } = site;
+  const { look, heroPicture } = site;
   const problems: string[] = filmFiles(site).flatMap((name) => filmProblem(name, join(folder, name)) ?? []);
   if (filmFiles(site).length > 0 && heroPicture === null)
     problems.push(`"heroFilm" names a file, so "heroPicture" must be the film's first frame.`);
-  for (const name of ["hue", "accentHue"] as const) {
-    if (!Number.isFinite(look[name])) problems.push(`"look.${name}" is not a number; e.g. 250 for blue.`);
-  }
-  if (Object(look.colours) !== look.colours)
-    problems.push(`"look.colours" must be of type object, not ${look.colours}.`);
-  for (const [name, colour] of Object.entries(look.colours ?? {})) {
+  for (const [name, colour] of Object.entries(look.colours)) {
     if (!COLOUR_NAMES.some((known) => known === name))
       problems.push(`There is no colour "${name}" in "look.colours". The colours are: ${COLOUR_NAMES.join(", ")}.`);
-    const values = typeof colour === "string" ? [colour] : [colour?.light, colour?.dark];
-    if (values.some((value) => typeof value !== "string" || hexOf(value) === null))
+    const values = typeof colour === "string" ? [colour] : [colour.light, colour.dark];
+    if (values.some((value) => hexOf(value) === null))
       problems.push(`The colour "${name}" in "look.colours" is not valid; e.g. "#ffb703" or "oklch(0.8 0.14 72)".`);
   }
-  if (look.displayFont !== null && !isFile(join(folder, String(look.displayFont))))
-    problems.push(`"look.displayFont" names no file (${join(folder, String(look.displayFont))}).`);
-  else if (look.displayFont !== null && !look.displayFont.endsWith(".woff2"))
-    problems.push(`"look.displayFont" is not a WOFF2 file.`);
-  else if (look.displayFont !== null)
-    await fallbackFaces(join(folder, look.displayFont)).catch(() =>
-      problems.push(
-        `"look.displayFont" is damaged (${join(folder, String(look.displayFont))}). Export the font again.`,
-      ),
+  const font = look.displayFont && join(folder, look.displayFont);
+  if (font !== null && !isFile(font)) problems.push(`"look.displayFont" names no file (${font}).`);
+  else if (font !== null && !font.endsWith(".woff2")) problems.push(`"look.displayFont" is not a WOFF2 file.`);
+  else if (font !== null)
+    await fallbackFaces(font).catch(() =>
+      problems.push(`"look.displayFont" is damaged (${font}). Export the font again.`),
     );
-  const { mark } = look;
-  if (mark !== null && [mark.viewBox, mark.ink, mark.accent].some((part) => !/^[-\w.,\s]+$/.test(String(part ?? ""))))
-    problems.push(`"look.mark" is not valid; give viewBox, ink and accent, each as SVG data.`);
-  for (const [name, text] of Object.entries(hero)) {
-    if (typeof text !== "string" || text.trim() === "") problems.push(`"hero.${name}" is empty.`);
-  }
-  if (heroPicture !== null && !heroPicture.alt?.trim())
-    problems.push(`"heroPicture.alt" is empty; say what the picture shows.`);
-  if (heroPicture !== null && !isFile(join(folder, String(heroPicture.file))))
-    problems.push(`"heroPicture.file" names no file (${join(folder, String(heroPicture.file))}).`);
+  if (heroPicture !== null && !isFile(join(folder, heroPicture.file)))
+    problems.push(`"heroPicture.file" names no file (${join(folder, heroPicture.file)}).`);
   if (problems.length > 0) return problems;
   const palettes = palettesOf(look);
   const picture = heroPicture && join(folder, heroPicture.file);

@@ -5,7 +5,7 @@ import { join, parse } from "node:path";
 import fontverter from "fontverter";
 import * as harfbuzz from "harfbuzzjs";
 import sharp from "sharp";
-import type { Look, SiteSettings } from "../app/site.ts";
+import type { Look, SiteSettings } from "../app/site-schema.ts";
 import { markOf, type Palette } from "../app/styles/look.ts";
 
 /**

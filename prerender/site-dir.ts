@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import { completeSettings } from "../app/settings.ts";
-import { site as defaults, type SiteSettings } from "../app/site.ts";
+import { type SiteSettings, settingProblems } from "../app/site-schema.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
 import { type LookFiles, lookFiles, lookProblems } from "./look.ts";
@@ -108,59 +108,10 @@ export const site = completeSettings(own, {${films.map(([name], index) => `${JSO
   };
 }
 
-/** The settings that may be `null`. */
-const OPTIONAL = {
-  pricePerTonne: {
-    isValid: (value: unknown) => {
-      const { amount, currency, includes = "VAT" } = Object(value) as Record<string, unknown>;
-      const isWritten = (text: unknown) => typeof text === "string" && text.trim() !== "";
-      return Number.isFinite(amount) && Number(amount) > 0 && isWritten(currency) && isWritten(includes);
-    },
-    example: '{ amount: 25, currency: "EUR" }',
-  },
-  heroPicture: {
-    isValid: (value: unknown) => {
-      const { file, alt } = Object(value) as Record<string, unknown>;
-      return [file, alt].every((part) => typeof part === "string" && part.trim() !== "");
-    },
-    example: '{ file: "hero.jpg", alt: "Hills in the evening." }',
-  },
-  answerWithin: {
-    isValid: (value: unknown) => typeof value === "string" && value.trim() !== "",
-    example: '"two working days"',
-  },
-  mailSignature: {
-    isValid: (value: unknown) => typeof value === "string" && value.trim() !== "",
-    example: '"The team"',
-  },
-};
-
 /** Checks the settings of SITE_DIR, because TypeScript does not. */
 export async function settingsProblems(own: Partial<SiteSettings>, siteDir: string): Promise<Problem[]> {
-  const ofKind = kindProblems(own);
-  const messages = ofKind.length > 0 ? ofKind : await lookProblems(completeSettings(own), siteFolder(siteDir));
+  const site = completeSettings(own);
+  const ofValues = settingProblems(site);
+  const messages = ofValues.length > 0 ? ofValues : await lookProblems(site, siteFolder(siteDir));
   return messages.map((message) => ({ file: `${siteDir}site.ts`, line: 1, message }));
-}
-
-/** Finds unknown settings and values of the wrong type. */
-export function kindProblems(site: object): string[] {
-  const kindOf = (value: unknown) => (Array.isArray(value) ? "list" : typeof value);
-  return Object.entries(site).flatMap(([name, value]) => {
-    const expected: unknown = (defaults as unknown as Record<string, unknown>)[name];
-    if (expected === undefined)
-      return [`There is no setting "${name}". The settings are: ${Object.keys(defaults).join(", ")}.`];
-    if (name in OPTIONAL) {
-      const { isValid, example } = OPTIONAL[name as keyof typeof OPTIONAL];
-      return value === null || isValid(value) ? [] : [`"${name}" is not valid; e.g. ${example}, or null for none.`];
-    }
-    if (name === "heroFilm")
-      return isFilm(value) ? [] : ['"heroFilm" is not valid; e.g. "off", or [{ url: "film.mp4", type: "video/mp4" }].'];
-    if (kindOf(value) === kindOf(expected)) return [];
-    return [`"${name}" must be of type ${kindOf(expected)}, not ${kindOf(value)}.`];
-  });
-}
-
-function isFilm(value: unknown): boolean {
-  if (!Array.isArray(value)) return value === "own" || value === "off";
-  return value.every((source) => typeof source?.url === "string" && typeof source.type === "string");
 }

@@ -4,7 +4,7 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
-import type { SiteSettings } from "../app/site.ts";
+import type { SiteSettings } from "../app/site-schema.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";

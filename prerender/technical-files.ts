@@ -1,4 +1,4 @@
-import type { SiteSettings } from "../app/site.ts";
+import type { SiteSettings } from "../app/site-schema.ts";
 import type { Palette, Theme } from "../app/styles/look.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";

@@ -3,7 +3,7 @@ import { dirname, extname, join } from "node:path";
 import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
-import type { SiteSettings } from "../app/site.ts";
+import type { SiteSettings } from "../app/site-schema.ts";
 import {
   type BuildManifest,
   type BuiltFile,

@@ -1,5 +1,6 @@
 import { Fact } from "../policies/facts.tsx";
-import { type SiteSettings, site } from "../site.ts";
+import { site } from "../site.ts";
+import type { SiteSettings } from "../site-schema.ts";
 import { CarbonFigure } from "./carbon-figure.tsx";
 import { Mark } from "./mark.tsx";
 

@@ -1,4 +1,5 @@
-import { type MenuItem, site } from "../site.ts";
+import { site } from "../site.ts";
+import type { MenuItem } from "../site-schema.ts";
 import { ButtonLink } from "./links.tsx";
 import { Mark } from "./mark.tsx";
 

@@ -11,7 +11,7 @@ import largePoster from "../media/poster.large.avif?url";
 import phonePoster from "../media/poster.phone.avif?url";
 import posterWebp from "../media/poster.webp?url";
 import { type PageFetch, VIEW_MEDIA, type View } from "../screen.ts";
-import type { FilmSource, SiteSettings } from "../site.ts";
+import type { FilmSource, SiteSettings } from "../site-schema.ts";
 
 /** In the order of `VIEW_MEDIA`. */
 const OWN_FILM: readonly { view: View; poster: string; av1: string; codec: string; h264: string }[] = [

@@ -1,5 +1,6 @@
 import { Fragment } from "react";
-import { type Link, site } from "../site.ts";
+import { site } from "../site.ts";
+import type { Link } from "../site-schema.ts";
 
 export type ButtonLook = "primary" | "outline" | "quiet";
 

@@ -1,3 +1,4 @@
+import { answerTimeInWords } from "../../contract/duration.ts";
 import { ContactEmail } from "../components/links.tsx";
 import { ContactForm, FORM_ROOT_ID } from "../contact/contact-form.tsx";
 import { OPEN_AT_FRAGMENT } from "../contact/footprint-part.tsx";
@@ -24,7 +25,7 @@ export const contact: Screen = {
 function Contact({ settings, electricityUrl, countries = [], answered }: RenderContext) {
   const { siteUrl, apiBase, countriesUrl } = settings;
   const { pricePerTonne: price } = site;
-  const answerWithin = site.answerWithin ?? "";
+  const answerWithin = site.answerWithin ? answerTimeInWords(site.answerWithin) : "";
   return (
     <div className="contact">
       <p className="print-only contact-owner">

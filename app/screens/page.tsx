@@ -3,7 +3,8 @@ import type { ComponentProps } from "react";
 import { Contents, markCurrent, type Section } from "../components/contents.tsx";
 import { ContactEmail } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
-import { type Link, site } from "../site.ts";
+import { site } from "../site.ts";
+import type { Link } from "../site-schema.ts";
 import styles from "../styles/page.css?inline";
 
 /** A page from a file of `app/pages/`, as prerender/page-files.ts reads it. */

@@ -1,4 +1,4 @@
-import type { Look } from "../site.ts";
+import type { Look } from "../site-schema.ts";
 
 export const THEMES = ["light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];

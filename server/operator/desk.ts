@@ -1,3 +1,4 @@
+import type { AnswerTime } from "../../contract/duration.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Channel } from "../store/store.ts";
 import type { Mark } from "../store/undo.ts";
@@ -15,7 +16,7 @@ export interface Desk {
   /** The operator, as the store knows them. */
   account: string | null;
   /** How soon the site promises to answer. */
-  answerWithin?: string | null | undefined;
+  answerWithin?: AnswerTime | null | undefined;
   /** Where senders' answers to replies go; `null` for the contact email of the site. */
   mailTo: string | null;
   savedReplies: readonly SavedReply[];

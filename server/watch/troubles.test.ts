@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { AnswerTime } from "../../contract/duration.ts";
 import { openPostOffice } from "../../tests/support/post-office.ts";
 import { CHANNELS, type Channel, rulesOf } from "../store/store.ts";
 import { CHANNEL_TROUBLES, createWatch, TROUBLE_KINDS, WATCHED_CHANNELS } from "./troubles.ts";
@@ -15,7 +16,11 @@ it("lists the most urgent trouble first; only operators are told that no website
     const [claim] = await store.queue.claim(channel, 1, 1000, clock.now());
     if (claim) await store.queue.settle(claim, { kind: "failed", error: "550" }, clock.now());
   }
-  const find = async (askedBy: "server" | "operator", channels: readonly Channel[] = CHANNELS, answerWithin = "") => {
+  const find = async (
+    askedBy: "server" | "operator",
+    channels: readonly Channel[] = CHANNELS,
+    answerWithin: AnswerTime | null = null,
+  ) => {
     const watch = createWatch({ store, dataDir, channels, askedBy, answerWithin });
     const { troubles } = await watch.find(clock.now());
     return troubles.map(({ severity, channel, kind, count }) => `${severity} ${channel} ${kind} ${count}`);
@@ -28,8 +33,10 @@ it("lists the most urgent trouble first; only operators are told that no website
   expect(await find("operator")).toEqual(shared);
   clock.set(2 * 86_400_000);
   await store.status.reportNode([], clock.now());
-  expect(await find("operator", CHANNELS, "one day")).toContain("warning null unanswered 1");
-  expect(await find("operator", CHANNELS, "two working days")).not.toContain("warning null unanswered 1");
+  expect(await find("operator", CHANNELS, { amount: 24, unit: "hours" })).toContain("warning null unanswered 1");
+  expect(await find("operator", CHANNELS, { amount: 2, unit: "working days" })).not.toContain(
+    "warning null unanswered 1",
+  );
   await store.people.rectify("ada@example.org", { name: "Countess" }, clock.now());
   clock.set(3_600_000);
   shared.splice(3, 0, "warning null unposted 1");

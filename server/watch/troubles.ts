@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Advice } from "../../contract/commands.ts";
-import { durationInWords, parsePromiseMs } from "../../contract/duration.ts";
+import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/plural.ts";
 import { errorName } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
@@ -80,7 +80,7 @@ interface WatchOptions {
   /** The channels in use. Deliveries left on other channels are no trouble. */
   channels: readonly Channel[];
   /** How soon the site promises to answer; without it, nothing is late. */
-  answerWithin?: string | null | undefined;
+  answerWithin?: AnswerTime | null | undefined;
   /** Operators see at once that the store is away, and also whether a server runs. */
   askedBy: "server" | "operator";
 }
@@ -110,7 +110,7 @@ export type Watch = ReturnType<typeof createWatch>;
 /** The only code that finds troubles. */
 export function createWatch(options: WatchOptions) {
   const { store, dataDir, answerWithin = null } = options;
-  const promisedMs = answerWithin === null ? null : parsePromiseMs(answerWithin);
+  const promisedMs = answerWithin && answerTimeMs(answerWithin);
   let awaySince: Date | null = null;
   /** How far this machine's clock is ahead of the clock of the last server that answered it. */
   let answeredAheadMs = 0;
@@ -241,9 +241,9 @@ function listTroubles(
     const remedy = "some may be real messages; to read them";
     add("quarantined", "warning", { problem, remedy, command: "messages list --state quarantined" }, { count, since });
   }
-  if (facts.late?.firstAt) {
+  if (answerWithin && facts.late?.firstAt) {
     const { count, firstAt: since } = facts.late;
-    const problem = `${plural(count, "message")} unanswered for more than ${answerWithin}, the oldest for ${age(since)}`;
+    const problem = `${plural(count, "message")} unanswered for more than ${answerTimeInWords(answerWithin)}, the oldest for ${age(since)}`;
     const advice: Advice = { problem, remedy: "to read them", command: "messages list --unanswered" };
     add("unanswered", "warning", advice, { count, since });
   }

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { canonicalEmail, problemWithEmail } from "../contract/email-address.ts";
+
+// The build checks the settings with this schema. The browser's scripts and the server import nothing but its types,
+// so that they do not contain zod. Each message continues a sentence that begins with the name of the setting.
+
+const WORDS = "must be text on one line";
+const words = z.string(WORDS).regex(/^[^\r\n]*\S[^\r\n]*$/, WORDS);
+
+const ADDRESS = 'must be a path or an address, such as "/about" or "https://www.example.org"';
+const address = z.string(ADDRESS).regex(/^(\/(?!\/)|#|https?:\/\/|mailto:|tel:)\S*$/i, ADDRESS);
+
+const TEXT = "must be text, or null";
+const optionalText = z.string(TEXT).regex(/\S/, TEXT).nullable();
+
+const EMAIL = 'must be an email address, such as "hello@example.org"';
+const PREFIX = 'must be two to four capital letters, such as "BC"';
+const BODY = "must be text with {reference}";
+const NAMED_FILE = 'must be the name of a file beside site.ts, such as "hero.jpg"';
+const file = z.string(NAMED_FILE).regex(/^[^\s/\\][^/\\]*$/, NAMED_FILE);
+const HUE = "must be a number of degrees from 0 to 360, such as 250 for blue";
+const hue = z.number(HUE).min(0, HUE).max(360, HUE);
+const PATH_DATA = "must be SVG data: letters, numbers and spaces";
+const pathData = z.string(PATH_DATA).regex(/^[-\w.,\s]*\w[-\w.,\s]*$/, PATH_DATA);
+const AMOUNT = "must be a number above 0, such as 25";
+const TIME = "must be a whole number from 1 to 365";
+const UNIT = 'must be "hours" or "working days"';
+const NETWORK = "must be Facebook, Twitter, Instagram or LinkedIn";
+const FILM = 'must be "own", "off", or a list such as [{ url: "film.mp4", type: "video/mp4" }]';
+
+/** An object without other names than these. */
+function group<Shape extends z.core.$ZodLooseShape>(shape: Shape, rule = "must be an object") {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has no setting "${issue.keys.join('", "')}"; it has ${Object.keys(shape).join(", ")}`
+        : rule,
+  });
+}
+
+function list<Item extends z.ZodType>(item: Item) {
+  return z.array(item, "must be a list");
+}
+
+const link = group({ label: words, href: address }, 'must be a link, such as { label: "About us", href: "/about" }');
+
+const menuItem = group({
+  label: words,
+  /** Shown instead of the label in the small-screen menu. */
+  smallScreenLabel: z.exactOptional(words),
+  href: z.exactOptional(address),
+});
+
+const filmSource = group({
+  /** An address, or the name of a file beside `site.ts`. */
+  url: words,
+  /** A MIME type, with codecs where the container alone is ambiguous. */
+  type: words,
+  /** A media query: a browser plays the first source whose query is true and whose type it knows. */
+  media: z.exactOptional(words),
+});
+
+export const siteSchema = group({
+  brand: words,
+  legalName: words,
+  contactEmail: z.string(EMAIL).refine((text) => problemWithEmail(canonicalEmail(text)) === undefined, EMAIL),
+  /** The references of messages have no other form. */
+  referencePrefix: z.string(PREFIX).regex(/^[A-Z]{2,4}$/, PREFIX),
+  footerTagline: words,
+  contactTagline: words,
+  menu: list(menuItem),
+  openAccount: link,
+  login: link,
+  startOffsetting: link,
+  look: group({
+    hue,
+    accentHue: hue,
+    colours: z.record(
+      z.string(),
+      z.union([z.string(), group({ light: z.string(), dark: z.string() })], 'must be a colour, such as "#ffb703"'),
+      "must be an object",
+    ),
+    displayFont: file.nullable(),
+    mark: group({ viewBox: pathData, ink: pathData, accent: pathData }).nullable(),
+  }),
+  hero: group({ headline: words, subtitle: words, line: words, caption: words, more: words, description: words }),
+  heroFilm: z.union([z.enum(["own", "off"]), z.array(filmSource)], FILM),
+  heroPicture: group({ file, alt: words }, 'must be a picture, such as { file: "hero.jpg", alt: "Hills." }').nullable(),
+  footerColumns: list(group({ title: words, links: list(link) })),
+  social: list(group({ network: z.enum(["Facebook", "Twitter", "Instagram", "LinkedIn"], NETWORK), href: address })),
+  acknowledgement: group({ subject: words, body: z.string(BODY).includes("{reference}", BODY) }),
+  pricePerTonne: group(
+    {
+      amount: z.number(AMOUNT).positive(AMOUNT),
+      /** As written after a number; its ISO code, such as "EUR", also says how many decimals it has. */
+      currency: words,
+      /** A tax in the price, such as "VAT". */
+      includes: z.exactOptional(words),
+    },
+    'must be a price, such as { amount: 25, currency: "EUR" }, or null',
+  ).nullable(),
+  answerWithin: group(
+    { amount: z.int(TIME).min(1, TIME).max(365, TIME), unit: z.enum(["hours", "working days"], UNIT) },
+    'must be a time, such as { amount: 2, unit: "working days" }, or null',
+  ).nullable(),
+  mailSignature: optionalText,
+  policyFacts: group({
+    companyNumber: optionalText,
+    registeredAddress: optionalText,
+    lastUpdated: optionalText,
+    refundsLastUpdated: optionalText,
+    governingLaw: optionalText,
+    arbitrationBody: optionalText,
+    backupsKept: optionalText,
+    requestLogKept: optionalText,
+  }),
+});
+
+export type SiteSettings = z.infer<typeof siteSchema>;
+export type Look = SiteSettings["look"];
+export type Link = z.infer<typeof link>;
+export type MenuItem = z.infer<typeof menuItem>;
+export type FilmSource = z.infer<typeof filmSource>;
+
+/** One sentence for each wrong value, with the name of its setting. */
+export function settingProblems(site: unknown): string[] {
+  const issues = siteSchema.safeParse(site).error?.issues ?? [];
+  return issues.map(({ path, message }) => `"${["site", ...path].join(".")}" ${message}.`);
+}
