@@ -2,10 +2,9 @@ import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
-import type { Config } from "../config.ts";
+import type { Config, Retention } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
-import { addEvents, type Core, type Part } from "./core.ts";
 import {
   type Database,
   type Dialect,
@@ -14,11 +13,13 @@ import {
   readColumn,
   readMeta,
   SECRET,
+  type Sql,
   type Value,
   writeMeta,
 } from "./database.ts";
+import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer } from "./people.ts";
-import { retentionRules } from "./retention.ts";
+import { createRetention } from "./retention.ts";
 import { MIGRATIONS, migrate, readSchemaVersion, schemaStatements } from "./schema.ts";
 import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
@@ -38,67 +39,80 @@ const IN_USE: Advice = {
 
 type Cell = string | number | null;
 
-/** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */
-async function backup({ query, copyTo }: Core, file: string, now: Date): Promise<void> {
-  await writeNewFile(file, async (target) => {
-    await copyTo(target, openUpgraded);
-    const copy = new DatabaseSync(target);
-    const removals = OF_CLIENTS.map((table) => `DELETE FROM ${table}`);
-    copy.exec(["PRAGMA journal_mode = MEMORY", "PRAGMA secure_delete = ON", ...removals].join("; "));
-    copy.close();
-  });
-  // The copy is complete even if its time cannot be recorded.
-  await markBackedUp(query, now).catch((error) => {
-    if (!(error instanceof StoreUnavailable)) throw error;
-  });
+export type Archive = ReturnType<typeof createArchive>;
+
+/** `lockOut` excludes every website until the function that it returns is called, or throws; `null` without such a lock. */
+export function createArchive(database: Database, { retention, account, lockOut }: ArchiveSettings) {
+  const { query, transaction, time, copyTo } = database;
+  return {
+    ...createRetention(database, retention),
+    countAll: () => countAll(database),
+
+    /** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */
+    async backup(file: string, now: Date): Promise<void> {
+      await writeNewFile(file, async (target) => {
+        await copyTo(target, openUpgraded);
+        const copy = new DatabaseSync(target);
+        const removals = OF_CLIENTS.map((table) => `DELETE FROM ${table}`);
+        copy.exec(["PRAGMA journal_mode = MEMORY", "PRAGMA secure_delete = ON", ...removals].join("; "));
+        copy.close();
+      });
+      // The copy is complete even if its time cannot be recorded.
+      await markBackedUp(query, now).catch((error) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      });
+    },
+
+    /**
+     * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted,
+     * and keeps the restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are
+     * messages and they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the
+     * number of messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
+     */
+    async restore(file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
+      const backup = await openBackup(file);
+      let unlock = () => {};
+      try {
+        if (lockOut) unlock = lockOut();
+        // A server that starts during the restore waits for the same lock before it reads anything.
+        return await transaction(
+          async (sql) => {
+            const now = await time();
+            const count = await countAll(sql);
+            if (count !== null && !lockOut && (await readWebsite(sql.query, now)).isRunning)
+              throw new StoreRefused(IN_USE);
+            if (count && !isReplacing) {
+              const remedy = "to remove them and read the backup instead, add --replace";
+              throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
+            }
+            // Only now: a website of an earlier version may have been running.
+            await migrate(sql);
+            return copyAll(sql, backup, erasures, account, now).catch((error) => {
+              // Errors of the database are named already. All others are about the backup, and must not look like its damage.
+              throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
+            });
+          },
+          { lock: "migrating", isLong: true },
+        );
+      } finally {
+        unlock();
+        backup.close();
+      }
+    },
+  };
 }
 
-/**
- * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted,
- * and keeps the restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are
- * messages and they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the
- * number of messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
- */
-async function restore(core: Core, file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
-  const { lockOut } = core;
-  const backup = await openBackup(file);
-  let unlock = () => {};
-  try {
-    if (lockOut) unlock = lockOut();
-    // A server that starts during the restore waits for the same lock before it reads anything.
-    return await core.transaction(
-      async (core) => {
-        const now = await core.time();
-        const count = await countAll(core);
-        if (count !== null && !lockOut && (await readWebsite(core.query, now)).isRunning)
-          throw new StoreRefused(IN_USE);
-        if (count && !isReplacing) {
-          const remedy = "to remove them and read the backup instead, add --replace";
-          throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
-        }
-        // Only now: a website of an earlier version may have been running.
-        await migrate(core.query, core.dialect);
-        return copyAll(core, backup, erasures, now).catch((error) => {
-          // Errors of the database are named already. All others are about the backup, and must not look like its damage.
-          throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
-        });
-      },
-      { lock: "migrating", isLong: true },
-    );
-  } finally {
-    unlock();
-    backup.close();
-  }
+interface ArchiveSettings {
+  retention: Retention;
+  account: string | null;
+  lockOut: (() => () => void) | null;
 }
 
 /** The number of messages in a database of any version; `null` if it has no tables yet. */
-async function countAll({ query, dialect }: Core): Promise<number | null> {
-  if ((await readSchemaVersion(query, dialect)) === null) return null;
+async function countAll({ query, dialect }: Sql): Promise<number | null> {
+  if ((await readSchemaVersion({ query, dialect })) === null) return null;
   return (await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages")).count;
 }
-
-export const archive = { backup, restore, countAll, ...retentionRules };
-export type Archive = Part<typeof archive>;
 
 const UNCHANGED = "nothing was changed";
 const ANOTHER = `use another backup; ${UNCHANGED}`;
@@ -188,7 +202,7 @@ export async function openBackup(file: string, keepsVersion = false): Promise<Ba
 export async function openUpgraded(file: string, version?: number): Promise<Database> {
   const database = await openSqlite(file);
   await database
-    .transaction((query) => migrate(query, database.dialect, version))
+    .transaction((sql) => migrate(sql, version))
     .catch((error) => database.close().then(() => Promise.reject(error)));
   return database;
 }
@@ -237,8 +251,14 @@ function readBackupVersion(db: DatabaseSync, file: string): number {
 }
 
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
-async function copyAll(core: Core, { db, tables }: Backup, erasures: readonly Erasure[], now: Date) {
-  const { query, dialect } = core;
+async function copyAll(
+  sql: Sql,
+  { db, tables }: Backup,
+  erasures: readonly Erasure[],
+  account: string | null,
+  now: Date,
+) {
+  const { query, dialect } = sql;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
   const marked = await query<Marked>(
     "SELECT reference, is_restricted, corrected_at FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL",
@@ -265,7 +285,7 @@ async function copyAll(core: Core, { db, tables }: Backup, erasures: readonly Er
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;
   const counts = await onlyRow<{ messages: number; waiting: number }>(query, counted);
-  return { ...counts, erased: erased.size, ...(await keepRestrictions(core, marked, now)) };
+  return { ...counts, erased: erased.size, ...(await keepRestrictions(sql, marked, account, now)) };
 }
 
 interface Marked {
@@ -275,8 +295,8 @@ interface Marked {
 }
 
 /** Restricts the messages that were restricted before, and counts the corrections that are missing now. */
-async function keepRestrictions(core: Core, marked: readonly Marked[], now: Date) {
-  const { query, dialect } = core;
+async function keepRestrictions(sql: Sql, marked: readonly Marked[], author: string | null, now: Date) {
+  const { query, dialect } = sql;
   const restricted = marked.filter(({ isRestricted }) => isRestricted).map(({ reference }) => reference);
   const ids = await readColumn<number>(
     query,
@@ -284,7 +304,7 @@ async function keepRestrictions(core: Core, marked: readonly Marked[], now: Date
      RETURNING id`,
     [restricted],
   );
-  await addEvents(core, ids, { kind: "restricted", at: now });
+  await addEvents(sql, ids, { kind: "restricted", at: now, author });
   const restored = await query<Marked>(
     `SELECT reference, corrected_at FROM messages WHERE ${dialect.isIn("reference", "$1")}`,
     [marked.map(({ reference }) => reference)],

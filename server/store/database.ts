@@ -16,17 +16,21 @@ export interface TransactionOptions {
 }
 
 /**
+ * What rules run statements with: a database, where each statement is a transaction of its own, committed when it
+ * resolves (and on disk if the server waits for that), or an open transaction.
+ */
+export interface Sql {
+  readonly query: Query;
+  readonly dialect: Dialect;
+}
+
+/**
  * SQLite or PostgreSQL. Drivers contain no rules: rules are written once and use `query` and `transaction`. Every
  * method rejects with StoreUnavailable if the database cannot be used.
  */
-export interface Database {
-  /**
-   * Each statement is a separate transaction, committed when this resolves. It is on disk if the server waits for that.
-   */
-  query: Query;
-  /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given query. */
-  transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  readonly dialect: Dialect;
+export interface Database extends Sql {
+  /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given `sql`. */
+  transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
    * Resolves once another process has committed a transaction since the last call: within a second on SQLite, at once on
    * PostgreSQL. May resolve without a reason, and does not resolve while the database is away.
@@ -38,6 +42,8 @@ export interface Database {
   eraseTraces(): Promise<void>;
   /** Rejects with StoreLost if the database's files were removed or replaced while they were open. Writes nothing. */
   verify(): Promise<void>;
+  /** When a statement first found damage in the file since it was opened; `null` if none has. */
+  damagedAt(): Date | null;
   /** Writes a SQLite database with all rows into an empty file. `createEmpty` creates the tables. */
   copyTo(file: string, createEmpty: (file: string) => Promise<Database>): Promise<void>;
   close(): Promise<void>;
@@ -138,7 +144,7 @@ export type Row = Readonly<Record<string, string | number | null>>;
  * replaced by the number of its message's row.
  */
 export async function insertRows(
-  { query, dialect: { itemsOf } }: Pick<Database, "query" | "dialect">,
+  { query, dialect: { itemsOf } }: Sql,
   table: string,
   rows: readonly Row[],
 ): Promise<void> {

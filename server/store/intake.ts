@@ -4,9 +4,9 @@ import { type ContactField, type ContactMessage, FIELD_NAMES } from "../../contr
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
 import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
-import type { Core } from "./core.ts";
-import { insertRows, type Row, readColumn } from "./database.ts";
+import { type Database, insertRows, type Row, readColumn, type Sql } from "./database.ts";
 import { drawReference } from "./reference.ts";
+import { countMonth, type Spam } from "./spam.ts";
 import { type Channel, type QuarantineReason, StoreUnavailable } from "./store.ts";
 
 export interface Submission {
@@ -62,13 +62,16 @@ interface PendingMessage {
 
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 
-export type Intake = Omit<ReturnType<typeof createIntake>, "settled">;
-
 /**
  * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit
  * of its message. `onFailure` is called when a message could not be stored.
  */
-export function createIntake(core: Core, onFailure: (error: StoreUnavailable) => void) {
+export function createIntake(
+  { transaction, verify }: Database,
+  secret: string,
+  findSpam: Spam["findSpam"],
+  onFailure: (error: StoreUnavailable) => void,
+) {
   const waiting: Waiting[] = [];
   let draining: Promise<void> | null = null;
 
@@ -83,14 +86,14 @@ export function createIntake(core: Core, onFailure: (error: StoreUnavailable) =>
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
-      const acceptances = await core.transaction(
-        (core) => acceptBatch(core, batch),
+      const acceptances = await transaction(
+        (sql) => acceptBatch(sql, secret, findSpam, batch),
         // Nodes accept one after the other, so limits and repeats are exact. That costs little, because each batch
         // contains every message that arrived in the meantime.
         { lock: "accepting" },
       );
       // Must precede the confirmation: messages in a removed file are lost after a restart.
-      await core.verify();
+      await verify();
       for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
     } catch (error) {
       if (error instanceof StoreUnavailable) onFailure(error);
@@ -136,11 +139,15 @@ interface Candidate extends PendingMessage {
  * Decides on messages one after the other and stores the new ones, within the current transaction. Each query is for
  * the whole batch, so the number of statements does not depend on the batch size.
  */
-async function acceptBatch(core: Core, batch: readonly PendingMessage[]): Promise<Acceptance[]> {
-  const { query, secret, spam } = core;
+async function acceptBatch(
+  sql: Sql,
+  secret: string,
+  findSpam: Spam["findSpam"],
+  batch: readonly PendingMessage[],
+): Promise<Acceptance[]> {
   const candidates = batch.map((pending) => identify(pending, secret));
-  const past = await readPast(core, candidates);
-  const references = await drawReferences(core, batch);
+  const past = await readPast(sql, findSpam, candidates);
+  const references = await drawReferences(sql, batch);
   const messages: Row[] = [];
   const deliveries: Row[] = [];
   const keys: Row[] = [];
@@ -192,12 +199,12 @@ async function acceptBatch(core: Core, batch: readonly PendingMessage[]): Promis
     return acceptance;
   });
 
-  await insertRows(core, "messages", messages);
-  await insertRows(core, "deliveries", deliveries);
-  await insertRows(core, "keys", keys);
-  await insertRows(core, "hits", hits);
+  await insertRows(sql, "messages", messages);
+  await insertRows(sql, "deliveries", deliveries);
+  await insertRows(sql, "keys", keys);
+  await insertRows(sql, "hits", hits);
   const held = messages.filter((message) => message.quarantine_reason === "looks-like-spam");
-  if (held.length > 0) await spam.countMonth(query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
+  if (held.length > 0) await countMonth(sql.query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
   return acceptances;
 }
 
@@ -272,8 +279,8 @@ function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: 
   return Math.max(0, ...waits);
 }
 
-async function readPast(core: Core, candidates: readonly Candidate[]): Promise<Past> {
-  const { query, dialect } = core;
+async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readonly Candidate[]): Promise<Past> {
+  const { query, dialect } = sql;
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
@@ -308,15 +315,15 @@ async function readPast(core: Core, candidates: readonly Candidate[]): Promise<P
   const read = candidates.flatMap(({ rules, submission }) =>
     rules.spamFilter && !submission.isTrapped ? submission.message : [],
   );
-  const spam = await core.spam.findSpam(query, read);
+  const spam = await findSpam(query, read);
   return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour, spam };
 }
 
 /** Draws again if any of them is taken, which is rare. */
-async function drawReferences(core: Core, batch: readonly PendingMessage[]): Promise<string[]> {
+async function drawReferences({ query, dialect }: Sql, batch: readonly PendingMessage[]): Promise<string[]> {
   const drawn = [...new Set(batch.map(({ rules }) => drawReference(rules.referencePrefix)))];
-  const taken = await core.query(`SELECT 1 FROM messages WHERE ${core.dialect.isIn("reference", "$1")}`, [drawn]);
-  return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences(core, batch);
+  const taken = await query(`SELECT 1 FROM messages WHERE ${dialect.isIn("reference", "$1")}`, [drawn]);
+  return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences({ query, dialect }, batch);
 }
 
 function identify(pending: PendingMessage, secret: string): Candidate {

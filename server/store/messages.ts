@@ -1,8 +1,8 @@
 import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
-import { actions } from "./actions.ts";
-import { type Core, MESSAGES, type Part, readMessages } from "./core.ts";
-import { type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
+import { createActions } from "./actions.ts";
+import { type Database, type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
+import { MESSAGES, readMessages } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { CHANNELS, type Channel, type EventKind, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
 
@@ -112,132 +112,6 @@ const SORTED: Readonly<Record<ListSort, string>> = {
 };
 const RANKED = "ORDER BY rank DESC, accepted_at DESC, id DESC";
 
-function list(core: Core, filter: MessageFilter): Promise<StoredMessage[]> {
-  const { sort = "newest", offset = 0, limit } = filter;
-  const values: Value[] = [];
-  const where = whereOf(filter, core.dialect, values);
-  const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
-  return read(core, `SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${part}`, values);
-}
-
-async function read(core: Core, sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
-  return readMessages(core, await readColumn<number>(core.query, sql, values));
-}
-
-function countTabs({ query, dialect }: Core, { tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
-  const values: Value[] = [];
-  const where = whereOf(filter, dialect, values);
-  return onlyRow(query, `SELECT ${COUNTED} FROM ${MESSAGES} ${where}`, values);
-}
-
-async function find(core: Core, reference: string): Promise<StoredMessage | null> {
-  const sql = "SELECT id FROM messages WHERE reference = $1";
-  return (await read(core, sql, [normaliseReference(reference)]))[0] ?? null;
-}
-
-/** `null` if there is no such message. */
-async function placeOf(
-  { query, dialect }: Core,
-  reference: string,
-  filter: MessageFilter,
-  sort: ListSort,
-): Promise<MessagePlace | null> {
-  const values: Value[] = [normaliseReference(reference)];
-  const ranked = `SELECT id, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES}`;
-  const found = `${ranked} ${whereOf(filter, dialect, values)}`;
-  const comesBefore = "(found.rank, found.accepted_at, found.id) > (shown.rank, shown.accepted_at, shown.id)";
-  const comesAfter = comesBefore.replace(">", "<");
-  const neighbour = (where: string, order: string) =>
-    `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
-  type Place = { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">;
-  const [row] = await query<Place>(
-    `WITH found AS MATERIALIZED (${found}), shown AS (${ranked} WHERE reference = $1)
-     SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
-       (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
-       ${neighbour(comesBefore, RANKED.replaceAll(" DESC", ""))} AS previous,
-       ${neighbour(comesAfter, RANKED)} AS next
-     FROM shown`,
-    values,
-  );
-  if (!row) return null;
-  const { total, has, before, previous, next } = row;
-  return { position: has > 0 ? before + 1 : null, total, previous, next };
-}
-
-/** Oldest first. */
-function history({ query }: Core, reference: string): Promise<StoredEvent[]> {
-  return query<StoredEvent>(
-    `SELECT at, kind, channel, detail, author FROM events
-     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY id`,
-    [normaliseReference(reference)],
-  );
-}
-
-/** Notes and replies by reference, oldest first; messages without any are left out. */
-async function notes(
-  { query, dialect }: Core,
-  references: readonly string[],
-): Promise<ReadonlyMap<string, readonly Note[]>> {
-  const rows = await query<Note & { reference: string }>(
-    `SELECT reference, kind, at, author, detail AS text FROM events JOIN messages ON messages.id = message_id
-     WHERE ${dialect.isIn("reference", "$1")} AND kind IN ('noted', 'replied') ORDER BY events.id`,
-    [references],
-  );
-  const notes = new Map<string, Note[]>();
-  for (const { reference, ...note } of rows) notes.set(reference, [...(notes.get(reference) ?? []), note]);
-  return notes;
-}
-
-/** Changes after every event of any message, after a deletion, and when an operator starts or ends a draft. */
-async function changeToken({ query }: Core): Promise<string> {
-  // The number of messages reveals a deletion.
-  const token = await onlyRow<Record<"message" | "event" | "count" | "drafts" | "minute", number | null>>(
-    query,
-    `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
-      (SELECT count(*) FROM messages) AS count, (SELECT count(*) FROM drafts) AS drafts,
-      (SELECT max(saved_at / ${MINUTE_MS}) FROM drafts) AS minute`,
-  );
-  return Object.values(token).join(".");
-}
-
-/** The unanswered messages accepted before this time, and when the oldest was. */
-function countUnanswered({ query }: Core, before: Date): Promise<{ count: number; firstAt: Date | null }> {
-  const sql = `SELECT count(*) AS count, min(accepted_at) AS first_at FROM ${MESSAGES}
-    WHERE ${TAB_CONDITION.unanswered} AND is_restricted = 0 AND accepted_at < $1`;
-  return onlyRow(query, sql, [before]);
-}
-
-async function countByDayAndCountry({ query }: Core, since: Date): Promise<MessageCount[]> {
-  const rows = await query<{ dayAt: Date; country: string; count: number }>(
-    `SELECT accepted_at / ${DAY_MS} * ${DAY_MS} AS day_at, country, count(*) AS count FROM messages
-     WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
-    [since],
-  );
-  return rows.map(({ dayAt, ...counted }) => ({ day: dayAt.toISOString().slice(0, 10), ...counted }));
-}
-
-/** Counts all messages, largest count first. */
-function countByCountry({ query }: Core): Promise<{ country: string; count: number }[]> {
-  return query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1");
-}
-
-/** For messages accepted since then and delivered, except those that were resent. */
-async function deliveryTimes({ query }: Core, since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts> {
-  const times = await readColumn<number>(
-    query,
-    `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1 AND NOT EXISTS
-       (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam')) ORDER BY 1`,
-    [since],
-  );
-  const upTo = [...boundsMs.map((boundMs) => times.filter((ms) => ms <= boundMs).length), times.length];
-  return {
-    count: times.length,
-    medianMs: times[Math.floor((times.length - 1) / 2)] ?? null,
-    slowestMs: times.at(-1) ?? null,
-    buckets: upTo.map((count, index) => count - (upTo[index - 1] ?? 0)),
-  };
-}
-
 /** Appends its values to `values`. */
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
@@ -262,18 +136,130 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
-export const messages = {
-  list,
-  countTabs,
-  find,
-  placeOf,
-  history,
-  notes,
-  changeToken,
-  countUnanswered,
-  countByDayAndCountry,
-  countByCountry,
-  deliveryTimes,
-  ...actions,
-};
-export type Messages = Part<typeof messages>;
+export type Messages = ReturnType<typeof createMessages>;
+
+export function createMessages(database: Database, account: string | null, expiry: string) {
+  const { query, dialect } = database;
+
+  async function read(sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
+    return readMessages(database, await readColumn<number>(query, sql, values), expiry);
+  }
+
+  return {
+    ...createActions(database, account),
+
+    list(filter: MessageFilter): Promise<StoredMessage[]> {
+      const { sort = "newest", offset = 0, limit } = filter;
+      const values: Value[] = [];
+      const where = whereOf(filter, dialect, values);
+      const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
+      return read(`SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${part}`, values);
+    },
+
+    countTabs({ tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
+      const values: Value[] = [];
+      const where = whereOf(filter, dialect, values);
+      return onlyRow(query, `SELECT ${COUNTED} FROM ${MESSAGES} ${where}`, values);
+    },
+
+    async find(reference: string): Promise<StoredMessage | null> {
+      const sql = "SELECT id FROM messages WHERE reference = $1";
+      return (await read(sql, [normaliseReference(reference)]))[0] ?? null;
+    },
+
+    /** `null` if there is no such message. */
+    async placeOf(reference: string, filter: MessageFilter, sort: ListSort): Promise<MessagePlace | null> {
+      const values: Value[] = [normaliseReference(reference)];
+      const ranked = `SELECT id, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES}`;
+      const found = `${ranked} ${whereOf(filter, dialect, values)}`;
+      const comesBefore = "(found.rank, found.accepted_at, found.id) > (shown.rank, shown.accepted_at, shown.id)";
+      const comesAfter = comesBefore.replace(">", "<");
+      const neighbour = (where: string, order: string) =>
+        `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
+      type Place = { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">;
+      const [row] = await query<Place>(
+        `WITH found AS MATERIALIZED (${found}), shown AS (${ranked} WHERE reference = $1)
+     SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
+       (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
+       ${neighbour(comesBefore, RANKED.replaceAll(" DESC", ""))} AS previous,
+       ${neighbour(comesAfter, RANKED)} AS next
+     FROM shown`,
+        values,
+      );
+      if (!row) return null;
+      const { total, has, before, previous, next } = row;
+      return { position: has > 0 ? before + 1 : null, total, previous, next };
+    },
+
+    /** Oldest first. */
+    history(reference: string): Promise<StoredEvent[]> {
+      return query<StoredEvent>(
+        `SELECT at, kind, channel, detail, author FROM events
+     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY id`,
+        [normaliseReference(reference)],
+      );
+    },
+
+    /** Notes and replies by reference, oldest first; messages without any are left out. */
+    async notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>> {
+      const rows = await query<Note & { reference: string }>(
+        `SELECT reference, kind, at, author, detail AS text FROM events JOIN messages ON messages.id = message_id
+     WHERE ${dialect.isIn("reference", "$1")} AND kind IN ('noted', 'replied') ORDER BY events.id`,
+        [references],
+      );
+      const notes = new Map<string, Note[]>();
+      for (const { reference, ...note } of rows) notes.set(reference, [...(notes.get(reference) ?? []), note]);
+      return notes;
+    },
+
+    /** Changes after every event of any message, after a deletion, and when an operator starts or ends a draft. */
+    async changeToken(): Promise<string> {
+      // The number of messages reveals a deletion.
+      const token = await onlyRow<Record<"message" | "event" | "count" | "drafts" | "minute", number | null>>(
+        query,
+        `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
+      (SELECT count(*) FROM messages) AS count, (SELECT count(*) FROM drafts) AS drafts,
+      (SELECT max(saved_at / ${MINUTE_MS}) FROM drafts) AS minute`,
+      );
+      return Object.values(token).join(".");
+    },
+
+    /** The unanswered messages accepted before this time, and when the oldest was. */
+    countUnanswered(before: Date): Promise<{ count: number; firstAt: Date | null }> {
+      const sql = `SELECT count(*) AS count, min(accepted_at) AS first_at FROM ${MESSAGES}
+    WHERE ${TAB_CONDITION.unanswered} AND is_restricted = 0 AND accepted_at < $1`;
+      return onlyRow(query, sql, [before]);
+    },
+
+    async countByDayAndCountry(since: Date): Promise<MessageCount[]> {
+      const rows = await query<{ dayAt: Date; country: string; count: number }>(
+        `SELECT accepted_at / ${DAY_MS} * ${DAY_MS} AS day_at, country, count(*) AS count FROM messages
+     WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
+        [since],
+      );
+      return rows.map(({ dayAt, ...counted }) => ({ day: dayAt.toISOString().slice(0, 10), ...counted }));
+    },
+
+    /** Counts all messages, largest count first. */
+    countByCountry(): Promise<{ country: string; count: number }[]> {
+      return query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1");
+    },
+
+    /** For messages accepted since then and delivered, except those that were resent. */
+    async deliveryTimes(since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts> {
+      const times = await readColumn<number>(
+        query,
+        `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1 AND NOT EXISTS
+       (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam')) ORDER BY 1`,
+        [since],
+      );
+      const upTo = [...boundsMs.map((boundMs) => times.filter((ms) => ms <= boundMs).length), times.length];
+      return {
+        count: times.length,
+        medianMs: times[Math.floor((times.length - 1) / 2)] ?? null,
+        slowestMs: times.at(-1) ?? null,
+        buckets: upTo.map((count, index) => count - (upTo[index - 1] ?? 0)),
+      };
+    },
+  };
+}

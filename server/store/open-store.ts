@@ -1,38 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
-import { withinMs } from "../time.ts";
-import { type Archive, archive } from "./archive.ts";
-import { bindPart, createCore } from "./core.ts";
+import { createArchive } from "./archive.ts";
 import { type Database, type Query, readColumn, writeMeta } from "./database.ts";
-import { createIntake, type Intake } from "./intake.ts";
-import { type Messages, messages } from "./messages.ts";
-import { type People, people } from "./people.ts";
-import { type Queue, queue } from "./queue.ts";
+import { createIntake } from "./intake.ts";
+import { createMessages } from "./messages.ts";
+import { createPeople } from "./people.ts";
+import { createQueue } from "./queue.ts";
 import { expiryOf } from "./retention.ts";
 import { migrate, readSchemaVersion, readSecret } from "./schema.ts";
-import { createSpamFilter, type Spam } from "./spam.ts";
+import { createSpamFilter } from "./spam.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
-import { createStatus, forgetServers, noteDamage, type Status } from "./status.ts";
-import { StoreUnavailable } from "./store.ts";
+import { createStatus, forgetServers } from "./status.ts";
+import type { StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
-
-/**
- * Stores messages. When a promise resolves, its change is committed to disk. A store that cannot be written rejects
- * with StoreUnavailable; then nothing changed, or the change was never confirmed.
- */
-export interface Store {
-  readonly intake: Intake;
-  readonly queue: Queue;
-  readonly messages: Messages;
-  readonly people: People;
-  readonly spam: Pick<Spam, "read" | "signs" | "forget">;
-  readonly status: Status;
-  readonly archive: Archive;
-  /** The database's secret, for hashing client addresses; the same on every node. */
-  readonly secret: Uint8Array;
-  close(): Promise<void>;
-}
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention"> & {
   /** The operator who uses the store; absent for the website. */
@@ -67,38 +48,13 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   }
   if (!options.isServer) return openSqliteStore(settings, options);
   const unlock = lockFolder(dataDir);
-  const store = await openInThread<Store>(new URL("./sqlite-thread.ts", import.meta.url), settings, {
-    bound: (answer, method) =>
-      method === ENDLESS_METHOD
-        ? answer
-        : withinMs(LONG_METHODS.includes(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS, answer, noAnswer),
-    onEnd: options.onThreadEnd,
-  }).catch((error) => {
+  const file = new URL("./sqlite-thread.ts", import.meta.url);
+  const store = await openInThread<Store>(file, settings, options.onThreadEnd).catch((error) => {
     unlock();
     throw error;
   });
   const { close } = store;
   return Object.assign(store, { close: () => close().finally(unlock) });
-}
-
-/** A call that takes longer is reported as unavailable, but may still complete. */
-const CALL_LIMIT_MS = 8000;
-const LONG_CALL_LIMIT_MS = 15 * 60_000;
-const LONG_METHODS: readonly string[] = [
-  "archive.backup",
-  "archive.markAnnounced",
-  "archive.purge",
-  "people.erase",
-  "people.finishErasure",
-  "queue.flushBacklog",
-  "queue.markReported",
-] satisfies Method[];
-const ENDLESS_METHOD: Method = "status.nextChange";
-type Method = { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store];
-
-function noAnswer(limitMs: number): StoreUnavailable {
-  const problem = `The message database has not answered for ${limitMs / 1000} s`;
-  return new StoreUnavailable({ problem, remedy: "check the disk that holds DATA_DIR" });
 }
 
 /** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
@@ -128,9 +84,15 @@ const CHECK_INTERVAL_MS = 10_000;
 /** Shorter after a failure, so that the end of an outage is noticed soon. */
 const RECHECK_INTERVAL_MS = 1000;
 
+/**
+ * Stores messages. When a promise resolves, its change is committed to disk. A store that cannot be written rejects
+ * with StoreUnavailable; then nothing changed, or the change was never confirmed.
+ */
+export type Store = Awaited<ReturnType<typeof createStore>>;
+
 /** Combines all rules with either database. Closes the database if it cannot be used. */
 export async function createStore(
-  opened: Database,
+  database: Database,
   retention: Config["retention"],
   {
     otherSchema = "upgrade",
@@ -143,13 +105,12 @@ export async function createStore(
       checkIntervalMs?: number;
       lockOut?: (() => () => void) | null;
     } = {},
-): Promise<Store> {
-  const { database, damagedAt } = noteDamage(opened);
-  const { query, dialect } = database;
+) {
+  const { query } = database;
   const opening =
     otherSchema === "upgrade"
-      ? database.transaction((query) => migrate(query, dialect), { lock: "migrating", isLong: true })
-      : readSecret(query, dialect, otherSchema);
+      ? database.transaction(migrate, { lock: "migrating", isLong: true })
+      : readSecret(database, otherSchema);
   const secret = await opening.catch(async (error) => {
     await database.close();
     throw error;
@@ -159,26 +120,27 @@ export async function createStore(
     writeMeta(query, "write_check", randomBytes(bytes / 2).toString("hex"));
   const check = shareCheck(checkIntervalMs, (isThorough) =>
     isThorough
-      ? database.transaction((query) => writeBytes(query, WHOLE_MESSAGE_BYTES).then(() => storeTrial(query)), {
+      ? database.transaction(({ query }) => writeBytes(query, WHOLE_MESSAGE_BYTES).then(() => storeTrial(query)), {
           lock: "accepting",
         })
       : writeBytes(query, MESSAGE_BYTES),
   );
-  const spam = createSpamFilter(database);
+  const { recall, findSpam, ...spam } = createSpamFilter(database);
   // Now, so that the first message does not wait for it. If it fails, the first message tries again.
-  if (isServer) await spam.recall(query).catch(() => {});
-  const core = createCore(database, { secret, retention, account, expiry: expiryOf(retention), spam, lockOut });
-  const { settled, ...intake } = createIntake(core, check.fail);
+  if (isServer) await recall(query).catch(() => {});
+  const { settled, ...intake } = createIntake(database, secret, findSpam, check.fail);
+  const hashKey: Uint8Array = Buffer.from(secret, "hex");
   return {
     intake,
-    queue: bindPart(core, queue),
-    messages: bindPart(core, messages),
-    people: bindPart(core, people),
+    queue: createQueue(database, secret, account),
+    messages: createMessages(database, account, expiryOf(retention)),
+    people: createPeople(database, account),
     spam,
-    status: createStatus(database, damagedAt, check.run),
-    archive: bindPart(core, archive),
-    secret: Buffer.from(secret, "hex"),
-    async close() {
+    status: createStatus(database, check.run),
+    archive: createArchive(database, { retention, account, lockOut }),
+    /** The database's secret, for hashing client addresses; the same on every node. */
+    secret: hashKey,
+    async close(): Promise<void> {
       await settled();
       await database.close();
     },
@@ -261,7 +223,7 @@ export async function inspectDatabase(
     const commitsEarly = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";
     state.losesCommits = databaseUrl !== null && (await query(commitsEarly)).length > 0;
     state.clockAheadMs = Date.now() - (await database.time()).getTime();
-    state.version = await readSchemaVersion(query, dialect);
+    state.version = await readSchemaVersion(database);
     if (state.version === null) return state;
     if (databaseUrl === null && statSync(sqliteFile(dataDir)).size < MAX_CHECKED_BYTES) {
       const [problem] = await readColumn<string>(query, "PRAGMA quick_check(1)");

@@ -1,9 +1,20 @@
 import { createHmac } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
-import { addEvents, type Core, deleteMessages, idsOf, type Part, readLocked, updateMessages } from "./core.ts";
-import { normaliseEmail, type Query, readColumn, readMeta, SECRET, writeMeta } from "./database.ts";
+import {
+  type Database,
+  normaliseEmail,
+  type Query,
+  readColumn,
+  readMeta,
+  SECRET,
+  type Sql,
+  writeMeta,
+} from "./database.ts";
 import { queueHookEvents } from "./hook-events.ts";
+import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
+import { lessonsChanged } from "./spam.ts";
 import type { StoredMessage } from "./store.ts";
+import { mayTakeMinutes } from "./thread.ts";
 
 // What operators do with all messages of one person. If versions are given and the person's messages have changed
 // since, nothing is changed.
@@ -28,107 +39,12 @@ export interface Erasure {
 /** Set while erased messages may have left traces in the database's files. */
 export const ERASURE_MARK = "unfinished_erasure";
 
-/** People whose name or address contains the words, most recent first. */
-function find({ query, dialect }: Core, words: string, limit: number): Promise<Correspondent[]> {
-  const address = dialect.lowerCaseEmail;
-  const isFound = dialect.contains("name || ' ' || email", "$1");
-  return query<Correspondent>(
-    `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
-       (SELECT max(id) AS newest, count(*) AS messages FROM messages
-        WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
-       ON id = newest ORDER BY id DESC LIMIT $2`,
-    [dialect.searchable(words.trim()), limit],
-  );
-}
-
 /** The messages from the address; none if versions are given and do not match. */
-async function readPerson(core: Core, email: string, versions: Versions): Promise<StoredMessage[]> {
-  const messages = await readLocked(core, `${core.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
+async function readPerson(sql: Sql, email: string, versions: Versions): Promise<StoredMessage[]> {
+  const messages = await readLocked(sql, `${sql.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
   if (versions === undefined) return messages;
   const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
   return isSame ? messages : [];
-}
-
-/** Corrects all messages of a person; returns their number. */
-function rectify(
-  core: Core,
-  email: string,
-  changes: Partial<ContactMessage>,
-  now: Date,
-  versions?: Versions,
-  removesFootprint = false,
-): Promise<number> {
-  return core.transaction(async (core) => {
-    const messages = await readPerson(core, email, versions);
-    const ids = idsOf(messages);
-    const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
-    const values = FIELD_NAMES.map((field) => changes[field] ?? null);
-    await updateMessages(core, ids, `corrected_at = $2, ${columns.join(", ")}`, now, ...values);
-    if (changes.email !== undefined) {
-      // A backup that is restored after an erasure may contain the old address.
-      const former = `${hashWith(await readSecret(core.query), email)}:${now.getTime()}`;
-      const added = "former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)";
-      await updateMessages(core, ids, added, former);
-    }
-    if (removesFootprint) await updateMessages(core, ids, "footprint = NULL, footprint_kg = NULL");
-    await core.spam.lessonsChanged(core.query);
-    await addEvents(core, ids, { kind: "corrected", at: now });
-    await queueHookEvents(core, "message.corrected", messages, now);
-    return messages.length;
-  });
-}
-
-function restrict(core: Core, email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
-  return core.transaction(async (core) => {
-    const ids = idsOf(await readPerson(core, email, versions));
-    await updateMessages(core, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
-    await core.spam.lessonsChanged(core.query);
-    // The waiting time of queued deliveries starts when the restriction ends.
-    const isTheirs = core.dialect.isIn("message_id", "$1");
-    if (!isRestricted) {
-      await core.query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
-    }
-    await addEvents(core, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
-    return ids.length;
-  });
-}
-
-/**
- * Erases the messages and returns their references. Call `finishErasure` afterwards to remove their traces. Changes
- * nothing if there is no message.
- */
-async function erase(core: Core, email: string, versions?: Versions): Promise<string[]> {
-  const now = await core.time();
-  return core.transaction(
-    async (core) => {
-      const messages = await readPerson(core, email, versions);
-      if (messages.length === 0) return [];
-      await deleteMessages(core, idsOf(messages));
-      await queueHookEvents(core, "message.erased", messages, now);
-      // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
-      await writeMeta(core.query, ERASURE_MARK, "1");
-      return messages.map(({ reference }) => reference);
-    },
-    { isLong: true },
-  );
-}
-
-/** Removes all readable copies of erased messages from the database's own files. Returns false if there were none. */
-async function finishErasure({ query, eraseTraces }: Core): Promise<boolean> {
-  if ((await readMeta(query, ERASURE_MARK)) === null) return false;
-  await eraseTraces();
-  await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
-  return true;
-}
-
-/**
- * What to record before an erasure: the address, and all addresses that its messages had before corrections. Later
- * messages from a former address are from its real owner.
- */
-async function erasuresOf({ query, dialect }: Core, email: string, at: Date): Promise<Erasure[]> {
-  const sql = `SELECT former_addresses FROM messages WHERE ${dialect.lowerCaseEmail} = $1 AND former_addresses > ''`;
-  const former = new Set(await readColumn<string>(query, sql, [normaliseEmail(email)]));
-  return [{ hash: hashWith(await readSecret(query), email), at }, ...[...former].flatMap(readFormer)];
 }
 
 /** The former addresses of a message, with the time of the correction that replaced each. */
@@ -151,5 +67,103 @@ export function hashWith(secret: string, email: string): string {
     .digest("base64url");
 }
 
-export const people = { find, rectify, restrict, erase, finishErasure, erasuresOf };
-export type People = Part<typeof people>;
+export type People = ReturnType<typeof createPeople>;
+
+export function createPeople(database: Database, account: string | null) {
+  const { query, transaction, dialect, time, eraseTraces } = database;
+  return {
+    /** People whose name or address contains the words, most recent first. */
+    find(words: string, limit: number): Promise<Correspondent[]> {
+      const address = dialect.lowerCaseEmail;
+      const isFound = dialect.contains("name || ' ' || email", "$1");
+      return query<Correspondent>(
+        `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
+       (SELECT max(id) AS newest, count(*) AS messages FROM messages
+        WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
+       ON id = newest ORDER BY id DESC LIMIT $2`,
+        [dialect.searchable(words.trim()), limit],
+      );
+    },
+
+    /** Corrects all messages of a person; returns their number. */
+    rectify(
+      email: string,
+      changes: Partial<ContactMessage>,
+      now: Date,
+      versions?: Versions,
+      removesFootprint = false,
+    ): Promise<number> {
+      return transaction(async (sql) => {
+        const messages = await readPerson(sql, email, versions);
+        const ids = idsOf(messages);
+        const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
+        const values = FIELD_NAMES.map((field) => changes[field] ?? null);
+        await updateMessages(sql, ids, `corrected_at = $2, ${columns.join(", ")}`, now, ...values);
+        if (changes.email !== undefined) {
+          // A backup that is restored after an erasure may contain the old address.
+          const former = `${hashWith(await readSecret(sql.query), email)}:${now.getTime()}`;
+          const added = "former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)";
+          await updateMessages(sql, ids, added, former);
+        }
+        if (removesFootprint) await updateMessages(sql, ids, "footprint = NULL, footprint_kg = NULL");
+        await lessonsChanged(sql.query);
+        await addEvents(sql, ids, { kind: "corrected", at: now, author: account });
+        await queueHookEvents(sql, "message.corrected", messages, now);
+        return messages.length;
+      });
+    },
+
+    restrict(email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
+      return transaction(async (sql) => {
+        const ids = idsOf(await readPerson(sql, email, versions));
+        await updateMessages(sql, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
+        await lessonsChanged(sql.query);
+        // The waiting time of queued deliveries starts when the restriction ends.
+        const isTheirs = sql.dialect.isIn("message_id", "$1");
+        if (!isRestricted) {
+          await sql.query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
+        }
+        await addEvents(sql, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now, author: account });
+        return ids.length;
+      });
+    },
+
+    /**
+     * Erases the messages and returns their references. Call `finishErasure` afterwards to remove their traces. Changes
+     * nothing if there is no message.
+     */
+    async erase(email: string, versions?: Versions): Promise<string[]> {
+      const now = await time();
+      return transaction(
+        async (sql) => {
+          const messages = await readPerson(sql, email, versions);
+          if (messages.length === 0) return [];
+          await deleteMessages(sql, idsOf(messages));
+          await queueHookEvents(sql, "message.erased", messages, now);
+          // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
+          await writeMeta(sql.query, ERASURE_MARK, "1");
+          return messages.map(({ reference }) => reference);
+        },
+        { isLong: true },
+      );
+    },
+
+    /** Removes all readable copies of erased messages from the database's own files. Returns false if there were none. */
+    finishErasure: mayTakeMinutes(async (): Promise<boolean> => {
+      if ((await readMeta(query, ERASURE_MARK)) === null) return false;
+      await eraseTraces();
+      await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
+      return true;
+    }),
+
+    /**
+     * What to record before an erasure: the address, and all addresses that its messages had before corrections. Later
+     * messages from a former address are from its real owner.
+     */
+    async erasuresOf(email: string, at: Date): Promise<Erasure[]> {
+      const sql = `SELECT former_addresses FROM messages WHERE ${dialect.lowerCaseEmail} = $1 AND former_addresses > ''`;
+      const former = new Set(await readColumn<string>(query, sql, [normaliseEmail(email)]));
+      return [{ hash: hashWith(await readSecret(query), email), at }, ...[...former].flatMap(readFormer)];
+    },
+  };
+}

@@ -33,7 +33,7 @@ test("limits the commit of a long transaction like any other commit", async () =
   const network = await startNetwork(server.port);
   const database = await untilEnd(openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`)));
   network.become({ kind: "silent-after", word: "COMMIT" });
-  const long = database.transaction((query) => query("SELECT 1"), { isLong: true });
+  const long = database.transaction(({ query }) => query("SELECT 1"), { isLong: true });
   await expect(long).rejects.toThrow(StoreUnavailable);
   network.become({ kind: "open" });
 });
@@ -60,7 +60,7 @@ test("limits every statement's time even behind a pooler that drops connection s
   const database = await untilEnd(openPostgres(pooled));
   const sql =
     "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout')";
-  for (const limits of [await database.query(sql), await database.transaction((query) => query(sql))]) {
+  for (const limits of [await database.query(sql), await database.transaction(({ query }) => query(sql))]) {
     expect(limits).toEqual([
       { name: "idle_in_transaction_session_timeout", setting: "5000" },
       { name: "statement_timeout", setting: "5000" },

@@ -5,6 +5,7 @@ import {
   type Database,
   type Dialect,
   type Query,
+  type Sql,
   type TransactionOptions,
   toParameter,
   toRecord,
@@ -74,9 +75,13 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
+    // PostgreSQL's own tools find damage.
+    damagedAt: () => null,
     async copyTo(file, createEmpty) {
       const copy = await createEmpty(file);
-      await tryTransaction(pool, (query) => copyInto(copy, query), { isSnapshot: true }).finally(() => copy.close());
+      await tryTransaction(pool, ({ query }) => copyInto(copy, query), { isSnapshot: true }).finally(() =>
+        copy.close(),
+      );
     },
     async close() {
       await listener.close();
@@ -158,7 +163,7 @@ async function limitedQueryOf(pool: pg.Pool): Promise<Query> {
   const sql = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
   const [limit] = await query<{ setting: string }>(sql).catch((error) => pool.end().then(() => Promise.reject(error)));
   if (Number(limit?.setting) === STATEMENT_TIMEOUT_MS) return query;
-  return (sql, values) => tryTransaction(pool, (query) => query(sql, values), {});
+  return (text, values) => tryTransaction(pool, ({ query }) => query(text, values), {});
 }
 
 function queryOf(connection: pg.Pool | pg.PoolClient, timeoutMs?: number): Query {
@@ -213,7 +218,7 @@ function pagesInUse(): StoreUnavailable {
   return new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });
 }
 
-type Work<T> = (query: Query) => Promise<T>;
+type Work<T> = (sql: Sql) => Promise<T>;
 
 /** If the connection breaks during the commit, the outcome is unknown and is never reported as success. */
 async function transaction<T>(pool: pg.Pool, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
@@ -232,7 +237,7 @@ async function tryTransaction<T>(
   { lock, isLong, isAnnounced, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
 ): Promise<T> {
   const client = await checked(pool.connect());
-  const query = queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined);
+  const sql: Sql = { query: queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined), dialect };
   const statements = [
     isSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
     // A server may be configured to answer before a commit is on disk. That would be a false success here.
@@ -247,7 +252,7 @@ async function tryTransaction<T>(
   let isUsable = true;
   try {
     await checked(client.query(statements.join("; ")));
-    const result = await work(query);
+    const result = await work(sql);
     // Always short: a missing answer must not block a queue for minutes.
     await queryOf(client)("COMMIT");
     return result;

@@ -1,11 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, isWithin, MINUTE_MS } from "../time.ts";
-import { addEvents, type Core, type Part, readMessages } from "./core.ts";
-import { type Dialect, insertRows, readColumn, readMeta, type Value, writeMeta } from "./database.ts";
-import { hookEvents } from "./hook-events.ts";
+import {
+  type Database,
+  type Dialect,
+  insertRows,
+  readColumn,
+  readMeta,
+  type Sql,
+  type Value,
+  writeMeta,
+} from "./database.ts";
+import { createHookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
+import { addEvents, readMessages } from "./message-rows.ts";
 import { CHANNELS, type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
+import { mayTakeMinutes } from "./thread.ts";
 
 // What the outbox does with deliveries, the same for every channel.
 
@@ -120,48 +130,17 @@ function claimStatement(dialect: Dialect): string {
 
 type ClaimRow = Omit<Claim, "channel" | "message"> & { messageId: number };
 
-/**
- * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. If the last attempt
- * has no result, adds a line to the message's history, because the delivery may arrive twice.
- */
-async function claim(core: Core, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
-  try {
-    return await claimReadable(core, channel, limit, leaseMs, now);
-  } catch (error) {
-    if (!(error instanceof StoreDamaged)) throw error;
-    await setDamagedAside(core, channel, limit, leaseMs, now);
-    return claimReadable(core, channel, limit, leaseMs, now);
-  }
-}
-
-function claimReadable(core: Core, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
-  return core.transaction(async (core) => {
-    const rows = await core.query<ClaimRow>(claimStatement(core.dialect), [channel, now, leaseMs, limit, randomUUID()]);
-    if (rows.length === 0) return [];
-    const ids = rows.map(({ messageId }) => messageId);
-    const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
-    await addEvents(core, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
-    const messages = new Map((await readMessages(core, ids)).map((message) => [message.id, message]));
-    // Another node may have restricted a message after the statement found it. Its lease ends unused.
-    const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
-      const message = messages.get(messageId);
-      return message && !message.isRestricted ? [{ channel, message, ...attempt }] : [];
-    });
-    return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
-  });
-}
-
 function dueMs({ channel, message }: Claim): number {
   return message.deliveries[channel]?.dueAt?.getTime() ?? 0;
 }
 
 /** Marks messages in a damaged part of the file as failed, so that they do not block others. */
-async function setDamagedAside(core: Core, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<void> {
-  const { query, dialect } = core;
-  const sql = `${chosenDeliveries(dialect)} SELECT message_id FROM chosen`;
-  for (const id of await readColumn<number>(query, sql, [channel, now, leaseMs, limit])) {
+async function setDamagedAside(sql: Sql, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<void> {
+  const { query, dialect } = sql;
+  const chosen = `${chosenDeliveries(dialect)} SELECT message_id FROM chosen`;
+  for (const id of await readColumn<number>(query, chosen, [channel, now, leaseMs, limit])) {
     try {
-      await readMessages(core, [id]);
+      await readMessages(sql, [id]);
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error;
       await query(
@@ -173,235 +152,254 @@ async function setDamagedAside(core: Core, channel: Channel, limit: number, leas
   }
 }
 
-/**
- * Counts a claimed delivery towards the limits, only once for all of its attempts. If a limit is already reached,
- * returns its name and counts nothing; `null` if the delivery may be sent. Exact on any number of nodes. Rejects if the
- * lease went to another node or the message is gone.
- */
-function admit(
-  { transaction, secret }: Core,
-  { channel, message, token }: Claim,
-  limits: readonly NamedLimit[],
-  now: Date,
-): Promise<string | null> {
-  const nowMs = now.getTime();
-  const named = limits.map((limit) => ({ ...limit, hash: keyedHash(secret, ["limit", limit.name]) }));
-  const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
-  const values = [message.id, channel, token];
-  return transaction(
-    async (core) => {
-      const { query } = core;
-      const [delivery] = await query<{ isCounted: boolean }>(`SELECT is_counted FROM deliveries WHERE ${mine}`, values);
-      if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
-      if (delivery.isCounted) return null;
-      for (const { name, hash, count, windowMs } of named) {
-        // The window extends equally into the future, so that a clock set slightly back does not lift the limit.
-        const window = [nowMs - windowMs, nowMs + windowMs];
-        const sql = "SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4";
-        if ((await query(sql, [hash, ...window, count])).length === count) return name;
-      }
-      await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
-      const hits = named.map(({ hash }) => ({ hash, at: coarseMs(nowMs, limits) }));
-      await insertRows(core, "hits", hits);
-      return null;
-    },
-    { lock: "admitting" },
-  );
-}
+export type Queue = ReturnType<typeof createQueue>;
 
-/**
- * Records how an attempt ended, and after a failure the payload that is left. Returns false and changes nothing if the
- * lease went to another node or the message is gone. Records a success even without the lease, because a sent delivery
- * must not be sent again, unless an operator has queued it again since. If the message was quarantined meanwhile, its
- * mail stays quarantined, and the history says that it was delivered. In the same transaction, adds the delivery of the
- * channel `next`, in quarantine if the mail is: once per message, or again for each payload, together with payloads that
- * were not delivered.
- */
-function settle(
-  core: Core,
-  { channel, message, token, queuedAt, payload }: Claim,
-  outcome: Outcome,
-  now: Date,
-  next: Channel | null = null,
-): Promise<boolean> {
-  const { kind } = outcome;
-  const values: Value[] = [message.id, channel, token];
-  const place = (value: Value) => `$${values.push(value)}`;
-  const error = "error" in outcome ? outcome.error : null;
-  const isHeld = kind === "delivered" && channel !== "mail" ? "FALSE" : "state = 'quarantined'";
-  const unlessHeld = (column: string, value: string) =>
-    `${column} = CASE WHEN ${isHeld} THEN ${column} ELSE ${value} END`;
-  const changes =
-    "dueAt" in outcome
-      ? [unlessHeld("due_at", place(outcome.dueAt)), ...(error === null ? [] : [`error = ${place(error)}`])]
-      : [
-          unlessHeld("state", `'${kind}'`),
-          unlessHeld("changed_at", place(now)),
-          `due_at = NULL, error = ${place(error)}`,
-        ];
-  if (kind !== "delivered") changes.push(`payload = ${place(payload)}`);
-  if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
-  if ("isUnanswered" in outcome && outcome.isUnanswered) changes.push("interruptions = interruptions + 1");
-  const hasLease = "state IN ('queued', 'quarantined') AND lease_token = $3";
-  const isMine =
-    kind === "delivered"
-      ? `(state = 'failed' OR ${hasLease} OR state = 'queued' AND changed_at = ${place(queuedAt)})`
-      : hasLease;
-  return core.transaction(async (core) => {
-    const { query } = core;
-    const [changed] = await query<{ state: DeliveryState }>(
-      `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
+export function createQueue(database: Database, secret: string, author: string | null) {
+  const { query, transaction, dialect } = database;
+
+  function claimReadable(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
+    return transaction(async (sql) => {
+      const rows = await sql.query<ClaimRow>(claimStatement(sql.dialect), [channel, now, leaseMs, limit, randomUUID()]);
+      if (rows.length === 0) return [];
+      const ids = rows.map(({ messageId }) => messageId);
+      const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
+      await addEvents(sql, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED, author });
+      const messages = new Map((await readMessages(sql, ids)).map((message) => [message.id, message]));
+      // Another node may have restricted a message after the statement found it. Its lease ends unused.
+      const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
+        const message = messages.get(messageId);
+        return message && !message.isRestricted ? [{ channel, message, ...attempt }] : [];
+      });
+      return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
+    });
+  }
+  return {
+    ...createHookEvents(database),
+
+    /**
+     * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. If the last attempt
+     * has no result, adds a line to the message's history, because the delivery may arrive twice.
+     */
+    async claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
+      try {
+        return await claimReadable(channel, limit, leaseMs, now);
+      } catch (error) {
+        if (!(error instanceof StoreDamaged)) throw error;
+        await setDamagedAside(database, channel, limit, leaseMs, now);
+        return claimReadable(channel, limit, leaseMs, now);
+      }
+    },
+
+    /**
+     * Counts a claimed delivery towards the limits, only once for all of its attempts. If a limit is already reached,
+     * returns its name and counts nothing; `null` if the delivery may be sent. Exact on any number of nodes. Rejects if the
+     * lease went to another node or the message is gone.
+     */
+    admit({ channel, message, token }: Claim, limits: readonly NamedLimit[], now: Date): Promise<string | null> {
+      const nowMs = now.getTime();
+      const named = limits.map((limit) => ({ ...limit, hash: keyedHash(secret, ["limit", limit.name]) }));
+      const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
+      const values = [message.id, channel, token];
+      return transaction(
+        async (sql) => {
+          const { query } = sql;
+          const [delivery] = await query<{ isCounted: boolean }>(
+            `SELECT is_counted FROM deliveries WHERE ${mine}`,
+            values,
+          );
+          if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
+          if (delivery.isCounted) return null;
+          for (const { name, hash, count, windowMs } of named) {
+            // The window extends equally into the future, so that a clock set slightly back does not lift the limit.
+            const window = [nowMs - windowMs, nowMs + windowMs];
+            const sql = "SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4";
+            if ((await query(sql, [hash, ...window, count])).length === count) return name;
+          }
+          await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
+          const hits = named.map(({ hash }) => ({ hash, at: coarseMs(nowMs, limits) }));
+          await insertRows(sql, "hits", hits);
+          return null;
+        },
+        { lock: "admitting" },
+      );
+    },
+
+    /**
+     * Records how an attempt ended, and after a failure the payload that is left. Returns false and changes nothing if the
+     * lease went to another node or the message is gone. Records a success even without the lease, because a sent delivery
+     * must not be sent again, unless an operator has queued it again since. If the message was quarantined meanwhile, its
+     * mail stays quarantined, and the history says that it was delivered. In the same transaction, adds the delivery of the
+     * channel `next`, in quarantine if the mail is: once per message, or again for each payload, together with payloads that
+     * were not delivered.
+     */
+    settle(
+      { channel, message, token, queuedAt, payload }: Claim,
+      outcome: Outcome,
+      now: Date,
+      next: Channel | null = null,
+    ): Promise<boolean> {
+      const { kind } = outcome;
+      const values: Value[] = [message.id, channel, token];
+      const place = (value: Value) => `$${values.push(value)}`;
+      const error = "error" in outcome ? outcome.error : null;
+      const isHeld = kind === "delivered" && channel !== "mail" ? "FALSE" : "state = 'quarantined'";
+      const unlessHeld = (column: string, value: string) =>
+        `${column} = CASE WHEN ${isHeld} THEN ${column} ELSE ${value} END`;
+      const changes =
+        "dueAt" in outcome
+          ? [unlessHeld("due_at", place(outcome.dueAt)), ...(error === null ? [] : [`error = ${place(error)}`])]
+          : [
+              unlessHeld("state", `'${kind}'`),
+              unlessHeld("changed_at", place(now)),
+              `due_at = NULL, error = ${place(error)}`,
+            ];
+      if (kind !== "delivered") changes.push(`payload = ${place(payload)}`);
+      if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
+      if ("isUnanswered" in outcome && outcome.isUnanswered) changes.push("interruptions = interruptions + 1");
+      const hasLease = "state IN ('queued', 'quarantined') AND lease_token = $3";
+      const isMine =
+        kind === "delivered"
+          ? `(state = 'failed' OR ${hasLease} OR state = 'queued' AND changed_at = ${place(queuedAt)})`
+          : hasLease;
+      return transaction(async (sql) => {
+        const { query } = sql;
+        const [changed] = await query<{ state: DeliveryState }>(
+          `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
        WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING state`,
-      values,
-    );
-    if (!changed) return false;
-    if (kind !== "returned") await addEvents(core, [message.id], { kind, at: now, channel, detail: error });
-    if (kind === "delivered" && channel === "reply") {
-      await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
-    }
-    if (kind === "delivered" && next !== null) {
-      const isQueued = changed.state === "delivered";
-      await query(
-        `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
+          values,
+        );
+        if (!changed) return false;
+        if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail: error, author });
+        if (kind === "delivered" && channel === "reply") {
+          await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
+        }
+        if (kind === "delivered" && next !== null) {
+          const isQueued = changed.state === "delivered";
+          await query(
+            `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
          VALUES ($1, $2, $6, $3, $7, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state,
            changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
            lease_token = NULL, leased_until = NULL, payload = CASE deliveries.state WHEN 'delivered' THEN ''
              ELSE deliveries.payload || CAST($5 AS TEXT) END || excluded.payload
          WHERE excluded.payload IS NOT NULL`,
-        [message.id, next, now, payload, PAYLOAD_END, isQueued ? "queued" : "quarantined", isQueued ? now : null],
-      );
-    }
-    return true;
-  });
-}
+            [message.id, next, now, payload, PAYLOAD_END, isQueued ? "queued" : "quarantined", isQueued ? now : null],
+          );
+        }
+        return true;
+      });
+    },
 
-/** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */
-async function dueInMs({ query }: Core, channel: Channel, now: Date): Promise<number | null> {
-  // An index answers each minimum, independent of the queue's length.
-  const first = (column: string, isMeant: string) =>
-    readColumn<number>(
-      query,
-      `SELECT ${column} AS ms FROM deliveries WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1`,
-      [channel],
-    );
-  const times = [
-    ...(await first("due_at", "leased_until IS NULL")),
-    ...(await first("leased_until", "leased_until > 0")),
-  ];
-  return times.length === 0 ? null : Math.min(...times) - now.getTime();
-}
+    /** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */
+    async dueInMs(channel: Channel, now: Date): Promise<number | null> {
+      // An index answers each minimum, independent of the queue's length.
+      const first = (column: string, isMeant: string) =>
+        readColumn<number>(
+          query,
+          `SELECT ${column} AS ms FROM deliveries WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1`,
+          [channel],
+        );
+      const times = [
+        ...(await first("due_at", "leased_until IS NULL")),
+        ...(await first("leased_until", "leased_until > 0")),
+      ];
+      return times.length === 0 ? null : Math.min(...times) - now.getTime();
+    },
 
-/**
- * Spreads all deliveries that wait for a later attempt over the next minute, and returns their row numbers. That
- * attempt does not count, unless the delivery has waited for more than five days. The outboxes of all nodes together do
- * this at most once a minute: returns `null` if it was done within the last minute.
- */
-function flushBacklog(core: Core, channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> {
-  // An announcement wakes all nodes: one flush by a node must not cause the next.
-  const options = { ...LONG, isAnnounced: by === "operator" };
-  return core.transaction(async (core) => {
-    if (by === "outbox") {
-      const [isFirst] = await core.query(
-        `INSERT INTO meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
+    /**
+     * Spreads all deliveries that wait for a later attempt over the next minute, and returns their row numbers. That
+     * attempt does not count, unless the delivery has waited for more than five days. The outboxes of all nodes together do
+     * this at most once a minute: returns `null` if it was done within the last minute.
+     */
+    flushBacklog: mayTakeMinutes((channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> => {
+      // An announcement wakes all nodes: one flush by a node must not cause the next.
+      const options = { ...LONG, isAnnounced: by === "operator" };
+      return transaction(async (sql) => {
+        if (by === "outbox") {
+          const [isFirst] = await sql.query(
+            `INSERT INTO meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
          ON CONFLICT (name) DO UPDATE SET value = excluded.value
          WHERE abs(CAST(meta.value AS BIGINT) - CAST($2 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`,
-        [`flushed.${channel}`, now],
-      );
-      if (!isFirst) return null;
-    }
-    // The factor is prime, so that consecutive messages are spread evenly.
-    const ids = await readColumn<number>(
-      core.query,
-      `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
+            [`flushed.${channel}`, now],
+          );
+          if (!isFirst) return null;
+        }
+        // The factor is prime, so that consecutive messages are spread evenly.
+        const ids = await readColumn<number>(
+          sql.query,
+          `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
          WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
        WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS}
        RETURNING message_id`,
-      [channel, now],
-    );
-    if (by === "operator") await addEvents(core, ids, { kind: "retried", at: now, channel });
-    return ids;
-  }, options);
-}
+          [channel, now],
+        );
+        if (by === "operator") await addEvents(sql, ids, { kind: "retried", at: now, channel, author });
+        return ids;
+      }, options);
+    }),
 
-/**
- * Ends the deliveries of channels that no server has used for a day: a queued delivery keeps its message from being
- * erased. Call it hourly with the channels that this server uses.
- */
-function endUnused(core: Core, used: readonly Channel[], now: Date): Promise<void> {
-  const nowMs = now.getTime();
-  return core.transaction(async (core) => {
-    const { query } = core;
-    for (const channel of CHANNELS) {
-      const name = `unused.${channel}`;
-      if (used.includes(channel)) {
-        await query("DELETE FROM meta WHERE name = $1", [name]);
-        continue;
-      }
-      const [sinceMs = nowMs, seenMs = nowMs] = (await readMeta(query, name))?.split(" ").map(Number) ?? [];
-      // After a pause of all servers, one that uses the channel may start later than this one.
-      const unusedMs = isWithin(UNUSED_GAP_MS, seenMs, nowMs) ? nowMs - sinceMs : 0;
-      await writeMeta(query, name, `${nowMs - unusedMs} ${nowMs}`);
-      if (unusedMs < DAY_MS) continue;
-      const ids = await readColumn<number>(
-        query,
-        `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, lease_token = NULL,
+    /**
+     * Ends the deliveries of channels that no server has used for a day: a queued delivery keeps its message from being
+     * erased. Call it hourly with the channels that this server uses.
+     */
+    endUnused(used: readonly Channel[], now: Date): Promise<void> {
+      const nowMs = now.getTime();
+      return transaction(async (sql) => {
+        const { query } = sql;
+        for (const channel of CHANNELS) {
+          const name = `unused.${channel}`;
+          if (used.includes(channel)) {
+            await query("DELETE FROM meta WHERE name = $1", [name]);
+            continue;
+          }
+          const [sinceMs = nowMs, seenMs = nowMs] = (await readMeta(query, name))?.split(" ").map(Number) ?? [];
+          // After a pause of all servers, one that uses the channel may start later than this one.
+          const unusedMs = isWithin(UNUSED_GAP_MS, seenMs, nowMs) ? nowMs - sinceMs : 0;
+          await writeMeta(query, name, `${nowMs - unusedMs} ${nowMs}`);
+          if (unusedMs < DAY_MS) continue;
+          const ids = await readColumn<number>(
+            query,
+            `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, lease_token = NULL,
            leased_until = NULL WHERE state = 'queued' AND channel = $1 RETURNING message_id`,
-        [channel, now, TURNED_OFF],
-      );
-      await addEvents(core, ids, { kind: "failed", at: now, channel, detail: TURNED_OFF });
-    }
-  }, LONG);
-}
+            [channel, now, TURNED_OFF],
+          );
+          await addEvents(sql, ids, { kind: "failed", at: now, channel, detail: TURNED_OFF, author });
+        }
+      }, LONG);
+    },
 
-function countDeliveries({ query }: Core): Promise<DeliveryCount[]> {
-  const first = (column: string) =>
-    `(SELECT ${column} FROM deliveries AS first JOIN messages ON id = message_id WHERE first.state = deliveries.state
+    countDeliveries(): Promise<DeliveryCount[]> {
+      const first = (column: string) =>
+        `(SELECT ${column} FROM deliveries AS first JOIN messages ON id = message_id WHERE first.state = deliveries.state
         AND first.channel = deliveries.channel AND is_restricted = 0 ORDER BY changed_at LIMIT 1)`;
-  return query<DeliveryCount>(
-    `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
+      return query<DeliveryCount>(
+        `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
        CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
        CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam,
        ${first("reference")} AS reference, ${first("error")} AS error
      FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
-  );
-}
+      );
+    },
 
-async function countChannel({ query }: Core, channel: Channel): Promise<Readonly<Record<DeliveryState, number>>> {
-  const sql = "SELECT state, count(*) AS count FROM deliveries WHERE channel = $1 GROUP BY state";
-  const rows = await query<{ state: DeliveryState; count: number }>(sql, [channel]);
-  const counts = Object.fromEntries(rows.map(({ state, count }) => [state, count]));
-  return { queued: 0, delivered: 0, failed: 0, quarantined: 0, skipped: 0, ...counts };
-}
+    async countChannel(channel: Channel): Promise<Readonly<Record<DeliveryState, number>>> {
+      const sql = "SELECT state, count(*) AS count FROM deliveries WHERE channel = $1 GROUP BY state";
+      const rows = await query<{ state: DeliveryState; count: number }>(sql, [channel]);
+      const counts = Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+      return { queued: 0, delivered: 0, failed: 0, quarantined: 0, skipped: 0, ...counts };
+    },
 
-/** Row numbers of the messages in this state that no alert has reported. */
-function unreported({ query }: Core, channel: Channel, state: DeliveryState): Promise<number[]> {
-  const sql = `SELECT message_id FROM deliveries
+    /** Row numbers of the messages in this state that no alert has reported. */
+    unreported(channel: Channel, state: DeliveryState): Promise<number[]> {
+      const sql = `SELECT message_id FROM deliveries
     WHERE channel = $1 AND state = $2 AND ${IS_UNREPORTED} AND ${IS_USABLE}`;
-  return readColumn<number>(query, sql, [channel, state]);
-}
+      return readColumn<number>(query, sql, [channel, state]);
+    },
 
-async function markReported(
-  { transaction, dialect }: Core,
-  channel: Channel,
-  state: DeliveryState,
-  ids: readonly number[],
-): Promise<void> {
-  const sql = `UPDATE deliveries SET reported_at = changed_at
+    markReported: mayTakeMinutes(
+      async (channel: Channel, state: DeliveryState, ids: readonly number[]): Promise<void> => {
+        const sql = `UPDATE deliveries SET reported_at = changed_at
     WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3")}`;
-  await transaction(({ query }) => query(sql, [channel, state, ids]), LONG);
+        await transaction(({ query }) => query(sql, [channel, state, ids]), LONG);
+      },
+    ),
+  };
 }
-
-export const queue = {
-  claim,
-  admit,
-  settle,
-  dueInMs,
-  flushBacklog,
-  endUnused,
-  countDeliveries,
-  countChannel,
-  unreported,
-  markReported,
-  ...hookEvents,
-};
-export type Queue = Part<typeof queue>;

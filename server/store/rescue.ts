@@ -1,7 +1,7 @@
 import { DAY_MS } from "../time.ts";
 import { openBackup, openUpgraded, rowInserter, selectOf } from "./archive.ts";
-import { readEstimate, readJson } from "./core.ts";
 import { isTime, SECRET, writeMeta } from "./database.ts";
+import { readEstimate, readJson } from "./message-rows.ts";
 import { migrate } from "./schema.ts";
 import { sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
@@ -81,7 +81,7 @@ async function rescue(file: string, target: string) {
       await end();
       if (rows.length !== found?.length) unreadable.push(`rows of the table ${table}`);
     }
-    await transaction((query) => migrate(query, dialect));
+    await transaction((sql) => migrate(sql));
     // The history says which of these were sent. For the others it is unknown, so an operator decides.
     const sentAt = `(SELECT max(at) FROM events
       WHERE events.message_id = messages.id AND kind = 'delivered' AND channel = 'mail')`;

@@ -1,8 +1,9 @@
 import { EXPIRY_NOTICE_MS } from "../../contract/operator-limits.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import type { Core } from "./core.ts";
-import { onlyRow, readColumn } from "./database.ts";
+import { type Database, onlyRow, readColumn, type Sql } from "./database.ts";
+import { lessonsChanged } from "./spam.ts";
+import { mayTakeMinutes } from "./thread.ts";
 
 // Announces expiring messages, then erases them.
 
@@ -97,43 +98,45 @@ function announcedNow(retention: Retention): string {
   return `COALESCE(${end}, ${NOW})`;
 }
 
-/** Erases the messages that have expired, and client hashes older than a day; returns references. */
-async function purge({ query, transaction, dialect, retention, spam }: Core, now: Date): Promise<string[]> {
-  // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
-  const day = [now.getTime() - DAY_MS, now.getTime() + DAY_MS];
-  await query("DELETE FROM hits WHERE at <= $1 OR at > $2", day);
-  await query(
-    `DELETE FROM keys WHERE EXISTS (SELECT 1 FROM messages
+export function createRetention({ query, transaction, dialect }: Database, retention: Retention) {
+  return {
+    /** Erases the messages that have expired, and client hashes older than a day; returns references. */
+    purge: mayTakeMinutes(async (now: Date): Promise<string[]> => {
+      // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
+      const day = [now.getTime() - DAY_MS, now.getTime() + DAY_MS];
+      await query("DELETE FROM hits WHERE at <= $1 OR at > $2", day);
+      await query(
+        `DELETE FROM keys WHERE EXISTS (SELECT 1 FROM messages
      WHERE id = message_id AND (accepted_at <= $1 OR accepted_at > $2))`,
-    day,
-  );
-  const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
+        day,
+      );
+      const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
     WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${isAnnounced(retention)} AND ${expiryOf(retention)} <= $1
     ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
-  const erase = async ({ query }: Core) => {
-    const references = await readColumn<string>(query, sql, [now]);
-    if (references.length > 0) await spam.lessonsChanged(query);
-    return references;
-  };
-  return transaction(erase, { isLong: true });
-}
+      const erase = async ({ query }: Sql) => {
+        const references = await readColumn<string>(query, sql, [now]);
+        if (references.length > 0) await lessonsChanged(query);
+        return references;
+      };
+      return transaction(erase, { isLong: true });
+    }),
 
-async function findExpiring({ query, retention }: Core, now: Date): Promise<Expiring> {
-  const found = await onlyRow<Omit<Expiring, "foundAt">>(
-    query,
-    `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiryOf(retention)}) AS first_at,
+    async findExpiring(now: Date): Promise<Expiring> {
+      const found = await onlyRow<Omit<Expiring, "foundAt">>(
+        query,
+        `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiryOf(retention)}) AS first_at,
        count(CASE WHEN ${isUnannounced(retention)} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
      FROM ${MESSAGES} WHERE ${isExpiring(retention)}`,
-    [now],
-  );
-  return { foundAt: now, ...found };
-}
+        [now],
+      );
+      return { foundAt: now, ...found };
+    },
 
-async function markAnnounced({ transaction, retention }: Core, expiring: Pick<Expiring, "foundAt" | "lastId">) {
-  const sql = `UPDATE messages SET announced_for = (SELECT ${announcedNow(retention)} FROM deliveries
+    markAnnounced: mayTakeMinutes(async (expiring: Pick<Expiring, "foundAt" | "lastId">) => {
+      const sql = `UPDATE messages SET announced_for = (SELECT ${announcedNow(retention)} FROM deliveries
       WHERE message_id = messages.id AND channel = 'mail') WHERE id IN (SELECT id FROM ${MESSAGES}
       WHERE ${isExpiring(retention)} AND ${isUnannounced(retention)} AND messages.id <= $2)`;
-  await transaction(({ query }) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
+      await transaction(({ query }) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
+    }),
+  };
 }
-
-export const retentionRules = { purge, findExpiring, markAnnounced };

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { DAY_MS } from "../time.ts";
-import { type Dialect, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
+import { type Dialect, type Query, readMeta, SECRET, type Sql, writeMeta } from "./database.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 /** The statements that upgrade from the previous version. Never edit a released migration: add another. */
@@ -22,8 +22,9 @@ export const GO_BACK =
  * `migrating`. Rejects with StoreRefused if the database needs another version of the program, or if its tables do not
  * match its version. Rejects with StoreUnavailable if a later attempt may succeed.
  */
-export async function migrate(query: Query, dialect: Dialect, toVersion = MIGRATIONS.length): Promise<string> {
-  const version = (await readKnownVersion(query, dialect)) ?? 0;
+export async function migrate(sql: Sql, toVersion = MIGRATIONS.length): Promise<string> {
+  const { query, dialect } = sql;
+  const version = (await readKnownVersion(sql)) ?? 0;
   if (version === 1) await repairDrafts(query);
   for (const statement of schemaStatements(dialect, version, toVersion)) {
     await query(statement).catch((error: Error) => {
@@ -50,8 +51,8 @@ export function schemaStatements(dialect: Dialect, fromVersion: number, toVersio
  * secret; empty if there is none yet. Rejects with StoreRefused if the tables are of a newer version, or also if they
  * are missing or of an earlier one. Writes nothing.
  */
-export async function readSecret(query: Query, dialect: Dialect, otherSchema: "refuse" | "keep"): Promise<string> {
-  const version = await readKnownVersion(query, dialect);
+export async function readSecret(sql: Sql, otherSchema: "refuse" | "keep"): Promise<string> {
+  const version = await readKnownVersion(sql);
   if (version === null && otherSchema === "refuse") {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
     throw new StoreRefused({ problem: "The message database is empty", remedy });
@@ -63,19 +64,19 @@ export async function readSecret(query: Query, dialect: Dialect, otherSchema: "r
         "restart the website with this version, which upgrades the database; until then use the older version's commands",
     });
   }
-  return version === null ? "" : ((await readMeta(query, SECRET)) ?? "");
+  return version === null ? "" : ((await readMeta(sql.query, SECRET)) ?? "");
 }
 
 /** The same as `readSchemaVersion`, but rejects with StoreRefused if it is newer than this program. */
-async function readKnownVersion(query: Query, dialect: Dialect): Promise<number | null> {
-  const version = await readSchemaVersion(query, dialect);
+async function readKnownVersion(sql: Sql): Promise<number | null> {
+  const version = await readSchemaVersion(sql);
   if (version === null || version <= MIGRATIONS.length) return version;
   const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${MIGRATIONS.length})`;
   throw new StoreRefused({ problem, remedy: GO_BACK });
 }
 
 /** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */
-export async function readSchemaVersion(query: Query, { findTable }: Dialect): Promise<number | null> {
+export async function readSchemaVersion({ query, dialect: { findTable } }: Sql): Promise<number | null> {
   const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
   if (!(await hasTable("meta"))) {
     if (!(await hasTable("messages"))) return null;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { type Database, normaliseEmail, onlyRow, type Query, readMeta, writeMeta } from "./database.ts";
+import { type Database, normaliseEmail, onlyRow, type Query, readMeta, type Sql, writeMeta } from "./database.ts";
 import { type Counts, createSpamMemory, isTaughtEnough, NEEDED_LESSONS, type Taught, wordsOf } from "./spam-words.ts";
 import { type EventKind, type Lesson, StoreDamaged } from "./store.ts";
 
@@ -18,6 +18,26 @@ const OTHER_MARKS: readonly EventKind[] = ["unanswered", "marked-as-spam"];
 const UNDONE = "undone" satisfies EventKind;
 
 const monthOf = (now: Date) => now.getUTCFullYear() * 100 + now.getUTCMonth() + 1;
+
+/** Call it in the transaction that changes, restricts or deletes messages. */
+export const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, VERSION, randomUUID());
+
+/** Each message teaches one lesson: a new lesson replaces the old one, and `null` removes it. */
+export async function teach({ query, dialect }: Sql, ids: readonly number[], lesson: Lesson | null): Promise<void> {
+  if (ids.length === 0) return;
+  await query(`UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1")}`, [ids, lesson]);
+  await lessonsChanged(query);
+}
+
+/** Counts the messages that the filter quarantined, and those of them that were released. */
+export async function countMonth(query: Query, now: Date, { held = 0, released = 0 }): Promise<void> {
+  if (held + released === 0) return;
+  await query(
+    `INSERT INTO spam_months (month, held, released) VALUES ($1, $2, $3) ON CONFLICT (month) DO UPDATE
+     SET held = spam_months.held + excluded.held, released = spam_months.released + excluded.released`,
+    [monthOf(now), held, released],
+  );
+}
 
 export type Spam = ReturnType<typeof createSpamFilter>;
 
@@ -77,12 +97,8 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     return new Set([...newest].flatMap(([email, kind]) => (GOOD_MARKS.includes(kind) ? email : [])));
   }
 
-  /** Call it in the transaction that changes, restricts or deletes messages. */
-  const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, VERSION, randomUUID());
-
   return {
     recall,
-    lessonsChanged,
 
     /** The messages to quarantine: none before the filter has enough lessons, and none from a known address. */
     async findSpam(query: Query, messages: readonly ContactMessage[]): Promise<ReadonlySet<ContactMessage>> {
@@ -93,23 +109,6 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
       const addressOf = ({ email }: ContactMessage) => normaliseEmail(email);
       const known = await knownAddresses(query, suspects.map(addressOf));
       return new Set(suspects.filter((message) => !known.has(addressOf(message))));
-    },
-
-    /** Each message teaches one lesson: a new lesson replaces the old one, and `null` removes it. */
-    async teach(query: Query, ids: readonly number[], lesson: Lesson | null): Promise<void> {
-      if (ids.length === 0) return;
-      await query(`UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1")}`, [ids, lesson]);
-      await lessonsChanged(query);
-    },
-
-    /** Counts the messages that it quarantined, and those of them that were released. */
-    async countMonth(query: Query, now: Date, { held = 0, released = 0 }): Promise<void> {
-      if (held + released === 0) return;
-      await query(
-        `INSERT INTO spam_months (month, held, released) VALUES ($1, $2, $3) ON CONFLICT (month) DO UPDATE
-         SET held = spam_months.held + excluded.held, released = spam_months.released + excluded.released`,
-        [monthOf(now), held, released],
-      );
     },
 
     /** The number of lessons, the number needed of each kind, and this month's quarantined and released messages. */
@@ -127,7 +126,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     signs: async (message: ContactMessage): Promise<string[]> => (await recall(query)).signsOf(wordsOf(message)),
 
     forget: (): Promise<void> =>
-      transaction(async (query) => {
+      transaction(async ({ query }) => {
         await query("UPDATE messages SET taught = NULL WHERE taught IS NOT NULL");
         await lessonsChanged(query);
       }),

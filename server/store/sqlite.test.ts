@@ -35,7 +35,7 @@ async function openWith(watch: (query: Query) => Query, onTransaction = () => {}
   const database = await openSqlite(sqliteFile(await makeScratchFolder()));
   const transaction: Database["transaction"] = (work, options) => {
     onTransaction();
-    return database.transaction((query) => work(watch(query)), options);
+    return database.transaction((sql) => work({ ...sql, query: watch(sql.query) }), options);
   };
   return untilEnd(createStore({ ...database, query: watch(database.query), transaction }, RETENTION));
 }

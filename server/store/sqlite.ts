@@ -84,7 +84,13 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
   const query = queryOf(db);
   // Keeps statements out of each other's transactions.
   const inTurn = serially();
-  const run = <T>(work: () => Promise<T>) => inTurn(work).catch(throwStoreError);
+  let damagedAt: Date | null = null;
+  const run = <T>(work: () => Promise<T>) =>
+    inTurn(work).catch((error) => {
+      const known = toStoreError(error);
+      if (known instanceof StoreDamaged) damagedAt ??= new Date();
+      throw known;
+    });
   try {
     await run(async () => {
       requireOwnFile(db, file);
@@ -102,12 +108,13 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
   return {
     dialect: sqliteDialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
-    transaction: (work) => runOnFile(() => transaction(db, () => work(query))),
+    transaction: (work) => runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }))),
     nextChange: upkeep.nextChange,
     // There is only one server, so its clock is the only one.
     time: async () => new Date(),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
     verify: () => run(upkeep.verify),
+    damagedAt: () => damagedAt,
     copyTo: (target) => runOnFile(async () => void (await query("VACUUM INTO $1", [target]))),
     close: () =>
       run(async () => {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { HOUR_MS, isWithin } from "../time.ts";
 import { type Database, onlyRow, type Query, readMeta, writeMeta } from "./database.ts";
-import { type Channel, StoreDamaged } from "./store.ts";
+import type { Channel } from "./store.ts";
+import { mayTake } from "./thread.ts";
 
 /** Why a channel sends nothing, and since when. */
 export interface Pause {
@@ -30,33 +31,6 @@ interface NodeReport {
   pauses: readonly Pause[] | null;
 }
 
-/** Records in the database that a statement found damage, so that the operator's commands can show it. */
-export function noteDamage(database: Database) {
-  let damagedAt: Date | null = null;
-  const watched = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      if (error instanceof StoreDamaged && damagedAt === null) {
-        damagedAt = new Date();
-        await writeMeta(database.query, DAMAGED, String(damagedAt.getTime())).catch(() => {});
-      }
-      throw error;
-    }
-  };
-  return {
-    database: {
-      ...database,
-      query: (sql, values) => watched(database.query(sql, values)),
-      transaction: (work, options) => watched(database.transaction(work, options)),
-    } satisfies Database,
-    async damagedAt(): Promise<Date | null> {
-      const noted = await readMeta(database.query, DAMAGED).catch(() => null);
-      return noted === null ? damagedAt : new Date(Number(noted));
-    },
-  };
-}
-
 export function markBackedUp(query: Query, now: Date): Promise<void> {
   return writeMeta(query, BACKED_UP, String(now.getTime()));
 }
@@ -64,19 +38,20 @@ export function markBackedUp(query: Query, now: Date): Promise<void> {
 export type Status = ReturnType<typeof createStatus>;
 
 /** `check` rejects if a message could not be written. */
-export function createStatus(
-  { query, time, verify, nextChange }: Database,
-  damagedAt: () => Promise<Date | null>,
-  check: () => Promise<void>,
-) {
+export function createStatus(database: Database, check: () => Promise<void>) {
+  const { query, time, verify, nextChange } = database;
   const name = NODE + randomUUID();
   return {
     /** The database's time if servers share it, otherwise this machine's. */
     time,
     /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
-    nextChange,
-    /** When a statement first found damage in the database's file; `null` if none has. Never rejects. */
-    damagedAt,
+    nextChange: mayTake(Number.POSITIVE_INFINITY, nextChange),
+    /** When a statement first found damage in the database's file, in any process; `null` if none has. Never rejects. */
+    async damagedAt(): Promise<Date | null> {
+      const [noted, found] = [await readTime(query, DAMAGED).catch(() => null), database.damagedAt()];
+      if (noted === null && found) await writeMeta(query, DAMAGED, String(found.getTime())).catch(() => {});
+      return noted ?? found;
+    },
     lastBackupAt: () => readTime(query, BACKED_UP),
     /** The time of the newest message or event, by this machine's or another's clock at that time. */
     async newestAt(): Promise<Date | null> {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { withinMs } from "../time.ts";
 import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
@@ -19,7 +18,7 @@ interface Target {
 async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
   const [thread, store] = ["thread", "store"].map((name) => new URL(`./${name}.ts`, import.meta.url).href);
   const program = `
-    import { serveThread } from "${thread}";
+    import { mayTake, serveThread } from "${thread}";
     import * as errors from "${store}";
     const fail = async (name) => { throw new (errors[name] ?? globalThis[name])(errors[name] ? { problem: "because" } : "because"); };
     await serveThread(async () => {
@@ -29,7 +28,7 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
         part: {
           echo: async (value) => value,
           fail,
-          wait: () => new Promise(() => {}),
+          wait: mayTake(${limitMs}, () => new Promise(() => {})),
           crash: async () => void setImmediate(() => { throw new Error("crash"); }),
         },
         close: async () => {},
@@ -37,10 +36,11 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
     });`;
   const ends: StoreUnavailable[] = [];
   const target = await untilEnd(
-    openInThread<Target>(new URL(`data:text/javascript,${encodeURIComponent(program)}`), null, {
-      bound: (answer, method) => withinMs(method === "part.wait" ? limitMs : 5000, answer),
-      onEnd: (error) => void ends.push(error),
-    }),
+    openInThread<Target>(
+      new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+      null,
+      (error) => void ends.push(error),
+    ),
   );
   return { target, ends };
 }
@@ -62,7 +62,7 @@ test.each([
 
 test("rejects a call that is not answered in time", async () => {
   const { target } = await openTarget({ limitMs: 50 });
-  await expect(target.part.wait()).rejects.toThrow("took more than 50 ms");
+  await expect(target.part.wait()).rejects.toThrow("The message database has not answered for 0.05 s");
   expect(await target.part.echo("on")).toBe("on");
 });
 

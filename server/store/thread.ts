@@ -1,25 +1,47 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
+import { MINUTE_MS, withinMs } from "../time.ts";
 import { type PlainError, restoreError, StoreUnavailable } from "./store.ts";
 
-// Calls the methods of an object's parts in another thread, each by its name, such as `queue.claim`.
+// An object whose parts run in another thread: calling `queue.claim` here calls it there.
+
+/** Calls to a thread that hangs must not fill the memory. */
 const MAX_CALLS = 10_000;
 
+/** A call that takes longer is reported as unavailable, but may still complete. */
+const CALL_LIMIT_MS = 8000;
+
 type Call = { id: number; method: string; args: readonly unknown[] };
-/** What the thread has: each part with the names of its methods, and plain values. */
-type Served = Readonly<Record<string, readonly string[] | Uint8Array>>;
+/** What the thread has: each part's methods, with the limit of a call, and plain values. */
+type Served = Readonly<Record<string, Readonly<Record<string, number>> | Uint8Array>>;
 /** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: PlainError };
 
-interface ThreadOptions {
-  /** Rejects if the answer takes too long. */
-  bound(answer: Promise<unknown>, method: string): Promise<unknown>;
-  /** Called if the thread ends without `close`. */
-  onEnd?: ((error: StoreUnavailable) => void) | undefined;
+const limitsMs = new WeakMap<object, number>();
+
+/** Sets how long a call of the method from another thread may take. */
+export function mayTake<Method extends object>(limitMs: number, method: Method): Method {
+  limitsMs.set(method, limitMs);
+  return method;
 }
 
-/** Runs the file in a thread and resolves to the object that `serveThread` opens there. `close` ends the thread. */
-export async function openInThread<Target>(file: URL, data: unknown, options: ThreadOptions): Promise<Target> {
+/** For methods that change or copy any number of rows. */
+export const mayTakeMinutes = <Method extends object>(method: Method): Method => mayTake(15 * MINUTE_MS, method);
+
+function noAnswer(limitMs: number): StoreUnavailable {
+  const problem = `The message database has not answered for ${limitMs / 1000} s`;
+  return new StoreUnavailable({ problem, remedy: "check the disk that holds DATA_DIR" });
+}
+
+/**
+ * Runs the file in a thread and resolves to the object that `serveThread` opens there. `close` ends the thread. `onEnd`
+ * is called if the thread ends without it.
+ */
+export async function openInThread<Target>(
+  file: URL,
+  data: unknown,
+  onEnd: (error: StoreUnavailable) => void = () => {},
+): Promise<Target> {
   const thread = new Worker(file, { workerData: data });
   const opened = Promise.withResolvers<unknown>();
   const waiting = new Map([[0, opened]]);
@@ -40,11 +62,10 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
       remedy: "restart the server",
     });
     for (const { reject } of waiting.values()) reject(ended);
-    options.onEnd?.(ended);
+    onEnd(ended);
   }
 
-  function call(method: string, ...args: unknown[]): Promise<unknown> {
-    // Calls to a thread that hangs must not fill the memory.
+  function call(method: string, limitMs: number, ...args: unknown[]): Promise<unknown> {
     const isFull = waiting.size >= MAX_CALLS;
     if (ended || isFull)
       return Promise.reject(ended ?? new StoreUnavailable({ problem: "Too many calls wait for the database" }));
@@ -52,20 +73,19 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
     const answer = Promise.withResolvers<unknown>();
     waiting.set(lastId, answer);
     thread.postMessage({ id: lastId, method, args } satisfies Call);
-    return options.bound(answer.promise, method);
+    return Number.isFinite(limitMs) ? withinMs(limitMs, answer.promise, noAnswer) : answer.promise;
   }
   async function close(): Promise<void> {
-    const closed = ended ? Promise.resolve() : call("close");
+    const closed = ended ? Promise.resolve() : call("close", CALL_LIMIT_MS);
     ended ??= new StoreUnavailable({ problem: "The message database is closed" });
     await closed.finally(() => thread.terminate());
   }
   const served = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
-  const parts = Object.entries(served as Served).map(([part, names]) => [
-    part,
-    Array.isArray(names)
-      ? Object.fromEntries(names.map((name: string) => [name, call.bind(null, `${part}.${name}`)]))
-      : names,
-  ]);
+  const parts = Object.entries(served as Served).map(([part, methods]) => {
+    if (methods instanceof Uint8Array) return [part, methods];
+    const calls = Object.entries(methods).map(([name, limitMs]) => [name, call.bind(null, `${part}.${name}`, limitMs)]);
+    return [part, Object.fromEntries(calls)];
+  });
   return { ...Object.fromEntries(parts), close } as Target;
 }
 
@@ -87,10 +107,14 @@ export async function serveThread(open: () => Promise<object>): Promise<void> {
   await answer(0, async (): Promise<Served> => {
     target = { ...(await open()) };
     const { close: _, ...parts } = target;
-    const served = Object.entries(parts).map(([part, methods]) => [
-      part,
-      methods instanceof Uint8Array ? methods : Object.keys(methods as Methods),
-    ]);
+    const served = Object.entries(parts).map(([part, methods]) => {
+      if (methods instanceof Uint8Array) return [part, methods];
+      const limits = Object.entries(methods as Methods).map(([name, method]) => [
+        name,
+        limitsMs.get(method) ?? CALL_LIMIT_MS,
+      ]);
+      return [part, Object.fromEntries(limits)];
+    });
     return Object.fromEntries(served);
   });
 }

@@ -1,49 +1,9 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
-import type { Retention } from "../config.ts";
-import { type Database, readColumn, type TransactionOptions, type Value } from "./database.ts";
-import type { Spam } from "./spam.ts";
+import { readColumn, type Sql, type Value } from "./database.ts";
+import { lessonsChanged } from "./spam.ts";
 import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
 
-// What the parts of the store share.
-
-export interface Core extends Omit<Database, "transaction"> {
-  /** Passes on a core whose `query` is the transaction's. */
-  transaction<T>(work: (core: Core) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** The database's secret for keyed hashes, the same on every node. */
-  secret: string;
-  retention: Retention;
-  /** The operator who uses the store; `null` for the website. The author of every event. */
-  account: string | null;
-  /** SQL for the time at which a message is erased. */
-  expiry: string;
-  spam: Pick<Spam, "findSpam" | "teach" | "lessonsChanged" | "countMonth">;
-  /** Excludes every website until the returned function is called, or throws. `null` if there is no such lock. */
-  lockOut: (() => () => void) | null;
-}
-
-export function createCore(database: Database, shared: Omit<Core, keyof Database>): Core {
-  const core: Core = {
-    ...database,
-    ...shared,
-    transaction: (work, options) => database.transaction((query) => work({ ...core, query }), options),
-  };
-  return core;
-}
-
-/** The functions of a part without their first parameter, the core. */
-export type Part<Functions> = {
-  readonly [Name in keyof Functions]: Functions[Name] extends (core: never, ...args: infer Args) => infer Result
-    ? (...args: Args) => Result
-    : never;
-};
-
-export function bindPart<Functions extends Readonly<Record<string, (core: Core, ...args: never[]) => unknown>>>(
-  core: Core,
-  functions: Functions,
-): Part<Functions> {
-  const bound = Object.entries(functions).map(([name, method]) => [name, method.bind(null, core)]);
-  return Object.fromEntries(bound) as Part<Functions>;
-}
+// What several parts of the store read and write of a message.
 
 /**
  * Messages with the state of their mail, which is the message's state. Every message has a mail. It is a left join,
@@ -61,8 +21,9 @@ type DeliveryRow = Delivery & { messageId: number; channel: Channel };
 
 /** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
 export async function readMessages(
-  { query, dialect: { isIn }, expiry }: Core,
+  { query, dialect: { isIn } }: Sql,
   ids: readonly number[],
+  expiry = "CAST(NULL AS BIGINT)",
 ): Promise<StoredMessage[]> {
   if (ids.length === 0) return [];
   const rows = await query<MessageRow>(
@@ -117,20 +78,20 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
 }
 
 /** Reads messages and locks their deliveries until the transaction ends. */
-export async function readLocked(core: Core, where: string, values: readonly Value[]): Promise<StoredMessage[]> {
-  const { query, dialect } = core;
+export async function readLocked(sql: Sql, where: string, values: readonly Value[]): Promise<StoredMessage[]> {
+  const { query, dialect } = sql;
   const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id`, values);
   const lock = dialect.lockRows("deliveries");
   if (lock !== "" && ids.length > 0) {
     const isTheirs = dialect.isIn("message_id", "$1");
     await query(`SELECT 1 FROM deliveries WHERE ${isTheirs} ORDER BY message_id, channel ${lock}`, [ids]);
   }
-  return readMessages(core, ids);
+  return readMessages(sql, ids);
 }
 
 /** Changes messages by their row numbers. The values are $2, $3, … */
 export async function updateMessages(
-  { query, dialect }: Core,
+  { query, dialect }: Sql,
   ids: readonly number[],
   changes: string,
   ...values: Value[]
@@ -138,9 +99,9 @@ export async function updateMessages(
   await query(`UPDATE messages SET ${changes} WHERE ${dialect.isIn("id", "$1")}`, [ids, ...values]);
 }
 
-export async function deleteMessages({ query, dialect, spam }: Core, ids: readonly number[]): Promise<void> {
+export async function deleteMessages({ query, dialect }: Sql, ids: readonly number[]): Promise<void> {
   await query(`DELETE FROM messages WHERE ${dialect.isIn("id", "$1")}`, [ids]);
-  await spam.lessonsChanged(query);
+  await lessonsChanged(query);
 }
 
 export function idsOf(messages: readonly StoredMessage[]): number[] {
@@ -153,18 +114,20 @@ interface NewEvent {
   at: Date;
   channel?: Channel;
   detail?: string | null;
+  /** The operator who did it; `null` for the website. */
+  author: string | null;
 }
 
 export async function addEvents(
-  { query, dialect: { isIn }, account }: Core,
+  { query, dialect: { isIn } }: Sql,
   ids: readonly number[],
-  { kind, at, channel, detail }: NewEvent,
+  { kind, at, channel, detail, author }: NewEvent,
 ): Promise<void> {
   if (ids.length === 0) return;
   await query(
     `INSERT INTO events (message_id, at, kind, channel, detail, author)
      SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT) FROM messages
      WHERE ${isIn("id", "$1")}`,
-    [ids, at, kind, channel ?? null, detail ?? null, account],
+    [ids, at, kind, channel ?? null, detail ?? null, author],
   );
 }
