@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import type { Country } from "world-countries";
-import { isKnownCountry, parseContactMessage } from "./contact-message.ts";
+import { longestText } from "../tests/support/longest-text.ts";
+import { CONTACT_FIELDS, isKnownCountry, parseContactMessage } from "./contact-message.ts";
 
 const GOOD = { name: "Ada", email: "ada@example.com", phone: "+44 1", country: "GB", message: "Hello" };
 const fieldsOf = (input: Record<string, unknown>) => {
@@ -31,6 +32,24 @@ test.each([
   expect(fieldsOf({ ...GOOD, [field]: text(limit + 1) })).toEqual({
     [field]: expect.stringContaining(limit.toLocaleString("en-GB")),
   });
+});
+
+test("no check reads a text that is much longer than its field, and the text is refused", async () => {
+  for (const [field, { maxLength }] of Object.entries(CONTACT_FIELDS)) {
+    for (const piece of ["é", "\u0301", " ", "@", "०", "ａ", "\u200b"]) {
+      const value = `é${piece.repeat(60_000)}é`;
+      const longest = await longestText("é", () =>
+        expect(Object.keys(fieldsOf({ ...GOOD, [field]: value }))).toEqual([field]),
+      );
+      expect(longest, field).toBeLessThanOrEqual(4 * maxLength);
+    }
+  }
+});
+
+test("a text with spaces or decomposed letters may be longer than its field", () => {
+  const email = `${" ".repeat(300)}${"e\u0302\u0301".repeat(50)}@example.com`;
+  const parsed = parseContactMessage({ ...GOOD, email, message: `${"\r\n".repeat(4000)}A` });
+  expect(parsed).toMatchObject({ ok: true, message: { email: `${"ế".repeat(50)}@example.com`, message: "A" } });
 });
 
 test("stores an address in its canonical spelling, and a phone number with ASCII digits", () => {
@@ -82,6 +101,10 @@ test.each([
   ["name", "Ada \u202egro.elpmaxe@ada\u202c Lovelace"],
   ["name", "A\u200bda"],
   ["name", "A\u00adda"],
+  ...["\u034f", "\u115f", "\u3164", "\uffa0", "\u17b4", "\u2800", "\ufe0f"].map(
+    (hidden) => ["name", `A${hidden}da`] as const,
+  ),
+  ["phone", "+44\u3164 20"],
   ["phone", "+44 \u202a20\u202c 1"],
   ["email", "ada\u200b@example.com"],
   ["email", "ada@b\u00adücher.example"],
@@ -94,8 +117,8 @@ test.each([
 test.each([
   ["name", "علی\u200cرضا"],
   ["name", "ශ්\u200dරී"],
-  ["name", "葛\u{e0100}城"],
-  ["name", "Ada 👩\u200d🚀 ❤\ufe0f"],
+  ["name", "പവി\u0d24\u0d4d\u200dരൻ"],
+  ["message", "葛\u{e0100}城 👩\u200d🚀 ❤\ufe0f"],
   ["message", "שלום \u200e+44 20\u200f, \u2067abc\u2069 \u202a+44 1\u202c\nمرحبا!"],
   ["message", "From Scotland \u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}"],
 ] as const)("keeps every character in %s that a script or an emoji needs (%#)", (field, value) => {

@@ -100,10 +100,16 @@ export const TRAP_FIELD = "topic_code";
 const COUNTRY_CODES =
   "AdefgilmoqrstuwxzBabdefghijlmnoqrstvwyzCacdfghiklmnoruvwxyzDejkmozEceghrstFijkmorGabdefghilmnpqrstuwyHkmnrtuIdelmnoqrstJemopKeghimnprwyzLabcikrstuvyMacdefghklmnopqrstuvwxyzNacefgilopruzOmPaefghklmnrstwyQaReosuwSabcdeghijklmnorstvxyzTcdfghjklmnortvwzUagmsyzVaceginuWfsXkYetZamw";
 
+/**
+ * A text is refused unseen if it has more characters than this multiple of its limit: some checks take far longer for a
+ * longer text. A canonical spelling has as few as a third of the typed characters.
+ */
+const MAX_EXCESS = 4;
+
 // Control characters could forge a mail header or a terminal line, and half a surrogate pair cannot be stored. In a
-// one-line field, an invisible character could make two different values look the same. Joiners are allowed, because
-// Persian, Sinhala and emoji need them.
-const UNUSABLE_IN_LINE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+// one-line field, a character that is not shown could make two different values look the same. Joiners are allowed,
+// because Persian and Malayalam names need them.
+const UNUSABLE_IN_LINE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]/u;
 // A longer text may contain the direction marks, embeddings and isolates of bidirectional text and of copied telephone
 // numbers. Only the right-to-left override, which reverses plain letters, has no legitimate use.
 const UNUSABLE_IN_TEXT = /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202e]/u;
@@ -116,6 +122,8 @@ const SPELLING: Partial<Record<FieldRules["input"], (text: string) => string>> =
   email: canonicalEmail,
   tel: withAsciiDigits,
 };
+
+const NO_SUCH_COUNTRY = "Choose a country from the list.";
 
 export type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
 
@@ -144,6 +152,10 @@ export function parseFields(
       fields[field] = `Send your ${rules.noun} as text.`;
       continue;
     }
+    if (value.length > MAX_EXCESS * rules.maxLength) {
+      fields[field] = problemWithLength(rules);
+      continue;
+    }
     // Browsers post a text area's line ends as CRLF but count them as one character.
     const text = trimInvisible(value.replaceAll("\r\n", "\n"));
     const spelled = SPELLING[rules.input]?.(text) ?? text;
@@ -155,12 +167,19 @@ export function parseFields(
   return Object.keys(fields).length > 0 ? { ok: false, fields } : { ok: true, values };
 }
 
-function problemWith({ input, noun, maxLength, isRequired }: FieldRules, value: string, typed: string) {
+function problemWithLength({ input, noun, maxLength }: FieldRules): string {
+  return input === "country"
+    ? NO_SUCH_COUNTRY
+    : `Keep your ${noun} to ${maxLength.toLocaleString("en-GB")} characters or fewer.`;
+}
+
+function problemWith(rules: FieldRules, value: string, typed: string) {
+  const { input, noun, maxLength, isRequired } = rules;
   if (value === "") return isRequired ? `Enter your ${noun}.` : undefined;
-  if (input === "country") return isKnownCountry(value) ? undefined : "Choose a country from the list.";
+  if (input === "country") return isKnownCountry(value) ? undefined : NO_SUCH_COUNTRY;
   // Mail servers count the bytes of an address.
   const length = input === "email" ? new TextEncoder().encode(value).length : value.length;
-  if (length > maxLength) return `Keep your ${noun} to ${maxLength.toLocaleString("en-GB")} characters or fewer.`;
+  if (length > maxLength) return problemWithLength(rules);
   if ((input === "textarea" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(typed)) {
     return `Type your ${noun} again: it contains a character that cannot be sent.`;
   }

@@ -58,7 +58,18 @@ export function createApp(options: AppOptions): FastifyInstance {
     serveHealth(api, store.status, readiness);
     const { electricity } = build.manifest;
     const { answerRefusal } = pages;
-    acceptMessages(api, { config, store, rules, electricity, meter, now, onStored, onNotStored, answerRefusal });
+    acceptMessages(api, {
+      config,
+      store,
+      rules,
+      electricity,
+      limits,
+      meter,
+      now,
+      onStored,
+      onNotStored,
+      answerRefusal,
+    });
   });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");

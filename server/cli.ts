@@ -14,7 +14,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   // With sudo, this is the person's own account.
-  account: process.env.SUDO_USER ?? userInfo().username,
+  account: process.env.SUDO_USER ?? accountName(),
   async out(text) {
     if (!process.stdout.write(text)) await once(process.stdout, "drain");
   },
@@ -24,6 +24,15 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   readInput: () => text(process.stdin),
   untilStopped: () => new Promise((resolve) => onStopSignal(process, resolve)),
 });
+
+/** Undefined if the user is only a number, as with `docker run --user 12345`. */
+function accountName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
 
 async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -67,6 +67,14 @@ test("says that this user may not read the messages, not that there are none", a
   expect(await runCli({ DATA_DIR: dataDir }, "list")).toEqual({ code: 1, out: "", err });
 });
 
+test("runs as a user without an entry in the list of accounts, as in a container with `--user 12345`", async () => {
+  const noEntry = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module";
+    os.userInfo = () => { throw new Error("uv_os_get_passwd returned ENOENT"); }; syncBuiltinESMExports();`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noEntry)}` };
+  const outcome = await runCliProcess({ ...env, DATA_DIR: await makeScratchFolder() }, "list");
+  expect(outcome).toEqual(refused(/^There are no messages in [^\n]+\n$/));
+});
+
 describe("on SQLite", () => {
   let dataDir: string;
   let store: Store;

@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AMOUNTS } from "../contract/footprint/fields.ts";
 import { REFERENCE_PATTERN } from "../contract/send-email-answer.ts";
+import { LIMITS, limitRefusals } from "../server/http/limits.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
+import { MINUTE_MS } from "../server/time.ts";
 import { estimateOf, NOON } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
+import { longestText } from "./support/longest-text.ts";
+import { exchange, listen, request } from "./support/raw-http.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "+44 1", country: "GB", message: "Hello" };
@@ -53,7 +57,39 @@ test.each([
   expect(await subject.store.messages.list({})).toEqual([]);
 });
 
-test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
+test("the address leads to the form, where a browser opens it after a refused post", async () => {
+  const answer = await subject.app.inject({ url: "/send-email" });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, "/contact"]);
+});
+
+test("no function reads a header that is far too long, and the post is refused", async () => {
+  const behindProxy = await openAnother({ RATE_LIMIT: "5/10m", TRUST_PROXY: "127.0.0.1" });
+  const port = await listen(behindProxy);
+  const tooLong = "long".repeat(3500);
+  const body = JSON.stringify(BODY);
+  for (const [name, value] of [
+    ["Origin", `http://${tooLong}.example`],
+    ["Content-Type", `application/json; charset=${tooLong}`],
+    ["Idempotency-Key", tooLong],
+    ["X-Forwarded-For", `192.0.2.1, ${tooLong}`],
+    ["Sec-Fetch-Site", tooLong],
+    ["Referer", `http://localhost/${tooLong}`],
+    ["Accept", `text/${tooLong}`],
+  ] as const) {
+    const headers = ["Content-Type: application/json", `Content-Length: ${body.length}`].filter(
+      (line) => !line.startsWith(name),
+    );
+    let received = "";
+    const longest = await longestText("longlong", async () => {
+      received = await exchange(port, request("POST /send-email", [...headers, `${name}: ${value}`], body));
+    });
+    expect(longest, name).toBeLessThanOrEqual(1000);
+    const isRead = !["Referer", "Accept"].includes(name);
+    expect(received, name).toMatch(isRead ? /^HTTP\/1\.1 400 .+"A header is too long\."/s : /^HTTP\/1\.1 200 /);
+  }
+});
+
+test.each(["PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
   const answer = await subject.app.inject({ method, url: "/send-email" });
   expect(answer.statusCode).toBe(405);
   expect(answer.headers.allow).toBe("OPTIONS, POST");
@@ -98,6 +134,57 @@ describe("limits per client", () => {
     expect(third.headers["retry-after"]).toBe("600");
     expect(third.json().error).toContain("10 minutes");
     expect((await send(app, "4", "2001:db8:0:1::1")).statusCode).toBe(200);
+  });
+
+  test("end refused posts after 60 in ten minutes, per node, with Retry-After and without reading the body", async () => {
+    let minutes = 0;
+    const now = () => new Date(NOON.getTime() + minutes * MINUTE_MS);
+    const app = await openAnother({ RATE_LIMIT: "5/10m", ALLOWED_ORIGINS: "https://pages.example" }, {}, { now });
+    const FORM = { "content-type": "application/x-www-form-urlencoded" };
+    const wrong = [
+      { body: "{" },
+      { body: { ...BODY, name: "" } },
+      { body: "x", headers: { "content-type": "text/plain" } },
+      { body: "x".repeat(70_000) },
+      { body: "name=", headers: FORM },
+    ];
+    const from = (last: number) => ({ to: app, remoteAddress: `2001:db8::${last}` });
+    for (let count = 0; count < 60; count += 1) {
+      const { statusCode } = await post({ ...from(count + 1), ...wrong[count % wrong.length] });
+      expect([400, 413, 415, 422]).toContain(statusCode);
+    }
+    minutes = 4;
+    const origin = { origin: "https://pages.example" };
+    const answer = await post({ ...from(99), body: BODY, headers: origin });
+    expect(answer.statusCode).toBe(429);
+    expect(answer.headers).toMatchObject({ "retry-after": "360", "access-control-allow-origin": origin.origin });
+    const error = "Several of your messages were refused. Please try again in 6 minutes.";
+    expect(answer.json()).toEqual({ success: false, error });
+    const page = await post({ ...from(99), body: "name=", headers: FORM });
+    expect([page.statusCode, page.headers["retry-after"], page.headers["cache-control"]]).toEqual([
+      429,
+      "360",
+      "no-store",
+    ]);
+    expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(page.body).toContain(
+      `<h1>Your message was not sent</h1><p>${error}<p>Go back: your text is still in the form.`,
+    );
+    expect((await app.app.inject({ url: "/contact", remoteAddress: "2001:db8::99" })).statusCode).toBe(200);
+    expect((await send(app, "1", "2001:db8:0:1::1")).statusCode).toBe(200);
+    minutes = 10;
+    expect((await post(from(99))).statusCode).toBe(200);
+  });
+
+  test("of refused posts end with RATE_LIMIT=off, and remember only the newest 10,000 clients", async () => {
+    const off = await openAnother({ RATE_LIMIT: "off" });
+    for (let count = 0; count < 70; count += 1) expect((await post({ to: off, body: "{" })).statusCode).toBe(400);
+    const refusals = limitRefusals(LIMITS);
+    const address = (number: number) => `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
+    for (let count = 0; count < 60; count += 1) for (const number of [0, 1]) refusals.note(address(number), 0);
+    for (let number = 2; number <= 10_000; number += 1) refusals.note(address(number), 0);
+    expect([0, 1].map((number) => refusals.waitMs(address(number), 0))).toEqual([0, 10 * MINUTE_MS]);
+    expect(refusals.waitMs(address(1), 10 * MINUTE_MS)).toBe(0);
   });
 
   test("stop a flood from one IPv6 /48 before it uses up the hourly limit of all clients", async () => {

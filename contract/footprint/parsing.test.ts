@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { inputsOf } from "../../tests/store-contract/samples.ts";
+import { longestText } from "../../tests/support/longest-text.ts";
 import { parseAmount, parseFootprint } from "./parsing.ts";
 
 describe("what is refused", () => {
@@ -99,4 +100,16 @@ test.each<[amount: number | null, unit: string, ...texts: string[]]>([
   [null, "kWh", "1,500,25", "1.500.25", "1,5.000,1", "10,0000", "1500,0000"],
 ])("reads the amount %j (%s) in every spelling: %j", (amount, unit, ...texts) => {
   expect(texts.map((text) => [text, parseAmount(text, unit)])).toEqual(texts.map((text) => [text, amount]));
+});
+
+test("no check reads a text that is too long for a number or a choice, and the text is refused", async () => {
+  for (const field of ["electricityKwh", "carKm", "people", "shortFlightKm", "carFuel", "carUnit"]) {
+    for (const piece of ["é", "०", " ", "1,"]) {
+      const longest = await longestText("é", () => {
+        const parsed = parseFootprint({ footprint: { [field]: `é${piece.repeat(60_000)}` } });
+        expect(parsed).toMatchObject({ ok: false, fields: { [`footprint.${field}`]: expect.any(String) } });
+      });
+      expect(longest, field).toBeLessThanOrEqual(100);
+    }
+  }
 });

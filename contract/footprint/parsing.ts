@@ -58,11 +58,13 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   const units = unitsIn(given);
   let unknownFields = 0;
   for (const [name, value] of Object.entries(given)) {
-    const isEmpty = value === null || (typeof value === "string" && value.trim() === "");
+    // No check looks at a text that is too long for any number or choice.
+    const isTooLong = typeof value === "string" && value.length > MAX_LENGTH;
+    const isEmpty = value === null || (typeof value === "string" && !isTooLong && value.trim() === "");
     const key = `${FIELD_PREFIX}${name}` as const;
     if (isNumberField(name)) {
       if (isEmpty) continue;
-      const read = checkNumber(value, ruleOf(name, units));
+      const read = checkNumber(isTooLong ? null : value, ruleOf(name, units));
       if (typeof read === "number") numbers[name] = read;
       else fields[key] = typeof read === "string" ? read : `Did you mean ${read.join(" or ")}?`;
       if (typeof read === "object") meanings[key] = read;
@@ -150,7 +152,7 @@ function checkNumber(
   if (read !== null && typeof read === "object") return read;
   const amount = typeof value === "string" ? read : value;
   const text = typeof value === "string" ? value : "";
-  if (amount === null && text.length <= MAX_LENGTH && /\p{Nd}/u.test(text) && /\p{L}/u.test(text)) {
+  if (amount === null && /\p{Nd}/u.test(text) && /\p{L}/u.test(text)) {
     return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
   }
   const isNumber = typeof amount === "number" && !Number.isNaN(amount);
@@ -180,7 +182,6 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
  */
 export function parseAmount(text: string, unit: string): number | readonly [string, string] | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
-  if (text.length > MAX_LENGTH) return null;
   const ascii = withAsciiDigits(text).replaceAll("٫", ".").replaceAll("٬", ",");
   const trimmed = ascii.trim().replace(unitName, "");
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");

@@ -8,7 +8,7 @@ import { OperatorError } from "../operator-error.ts";
 export interface Shell {
   env: Readonly<Record<string, string | undefined>>;
   /** The operator's account name on this machine, if known. */
-  account?: string;
+  account?: string | undefined;
   /**
    * Writes text unchanged, so the caller must escape hidden characters in visitors' text first. For a large output,
    * wait until the reader has received it.

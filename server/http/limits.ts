@@ -36,6 +36,11 @@ export const LIMITS = {
   maxPipelined: 10,
   /** The same for all connections together. Each takes about 9 KB besides shared memory: 18 MB in total. */
   maxWaitingAnswers: 2_000,
+  /** Refused posts of one client, within the window. */
+  maxRefusals: 60,
+  refusalsWindowMs: 600_000,
+  /** Clients with refused posts that are remembered. */
+  maxRefusedClients: 10_000,
 };
 export type Limits = typeof LIMITS;
 
@@ -196,6 +201,35 @@ function watchConnections(server: Server, { maxConnections, stalledTimeoutMs }: 
   }, stalledTimeoutMs);
   check.unref();
   server.once("close", () => clearInterval(check));
+}
+
+/**
+ * Counts the refused posts of each client, and returns how long a client above the limit must wait. People correct a
+ * few fields; only programs are refused this often. In memory, so it counts for this node only.
+ */
+export function limitRefusals({ maxRefusals, refusalsWindowMs, maxRefusedClients }: Limits) {
+  const clients = new Map<string, { count: number; endsAtMs: number }>();
+  const nameOf = (address: string) => networkNames(address)[0]?.name ?? "";
+  return {
+    note(address: string, nowMs: number): void {
+      const name = nameOf(address);
+      const known = clients.get(name);
+      if (known && known.endsAtMs > nowMs) {
+        known.count += 1;
+        return;
+      }
+      // All windows are equally long, so the first entry is the one that ends first.
+      clients.delete(name);
+      const [first] = clients.keys();
+      if (first !== undefined && clients.size >= maxRefusedClients) clients.delete(first);
+      clients.set(name, { count: 1, endsAtMs: nowMs + refusalsWindowMs });
+    },
+    /** 0 for a client below the limit. */
+    waitMs(address: string, nowMs: number): number {
+      const { count = 0, endsAtMs = nowMs } = clients.get(nameOf(address)) ?? {};
+      return count < maxRefusals ? 0 : Math.max(0, endsAtMs - nowMs);
+    },
+  };
 }
 
 /** Closes the connection after the answer, whether or not the client reads it. */

@@ -28,8 +28,8 @@ export function isUnchanged(ifNoneMatch: string | undefined, etag: string): bool
 type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
 
 /** Reads a `Range` header. For several ranges or another unit, returns the whole file, as the standard allows. */
-export function chooseRange(range: string | undefined, sizeBytes: number): RangeAnswer {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range?.trim() ?? "") ?? [];
+export function chooseRange(range = "", sizeBytes: number): RangeAnswer {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.slice(0, MAX_LIST_LENGTH).trim()) ?? [];
   if (first === undefined || last === undefined || (first === "" && last === "")) return { kind: "all" };
   const start = first === "" ? Math.max(0, sizeBytes - Number(last)) : Number(first);
   const end = first === "" || last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);

@@ -13,6 +13,7 @@ import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
+import { type Limits, limitRefusals } from "./limits.ts";
 import type { servePages } from "./pages.ts";
 import { sentQuery } from "./sent-result.ts";
 
@@ -21,6 +22,7 @@ export interface SendEmailOptions {
   store: Pick<Store, "intake" | "secret">;
   rules: AcceptanceRules;
   electricity: ElectricityTable;
+  limits: Limits;
   /** Without it nothing is counted. */
   meter: Meter | undefined;
   /** The time at which messages arrive. */
@@ -35,6 +37,12 @@ export interface SendEmailOptions {
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const RETRY_AFTER_STORE_S = 30;
+/** The headers that decide about a message. None is longer than 300 characters in a request that we accept. */
+const READ_HEADERS = ["content-type", "host", "idempotency-key", "origin", "sec-fetch-site", "x-forwarded-for"];
+/** Above this length, nothing looks at such a header. */
+const MAX_HEADER_LENGTH = 1000;
+/** Refusals of this kind have a limit of their own per client. */
+const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
 
 /** Why a message is not stored. The text is for the visitor. */
 class Refusal extends Error {
@@ -83,7 +91,14 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
       }),
     );
 
+    const refusals = options.rules.rateLimits.length > 0 ? limitRefusals(options.limits) : null;
+
     scope.addHook("onRequest", (request, reply, next) => {
+      if (READ_HEADERS.some((name) => (request.headers[name]?.length ?? 0) > MAX_HEADER_LENGTH)) {
+        options.meter?.refused("malformed");
+        sendError(reply, 400, "A header is too long.");
+        return;
+      }
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
       if (verdict.kind === "foreign") {
         options.meter?.refused("foreign-origin");
@@ -95,7 +110,9 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
         reply.header("access-control-allow-origin", verdict.origin).header("vary", "origin");
         reply.header("access-control-expose-headers", "retry-after");
       }
-      next();
+      const waitMs = (request.method === "POST" && refusals?.waitMs(request.ip, options.now().getTime())) || 0;
+      if (waitMs > 0) answerRefusedTooOften(request, reply, waitMs, options.meter);
+      else next();
     });
 
     scope.options("/send-email", async (_request, reply) => {
@@ -104,13 +121,40 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
       return reply.header("access-control-max-age", "86400").header("allow", "OPTIONS, POST").code(204).send();
     });
     scope.post("/send-email", (request, reply) => acceptMessage(request, reply, options));
-    scope.get("/send-email", async (_request, reply) => {
-      return sendError(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
+    // The address that a browser shows after a refused post without script.
+    scope.get("/send-email", async (_request, reply) => reply.code(303).header("location", "/contact").send());
+    scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+      const refusal = refusalOf(error);
+      if (COUNTED_STATUSES.includes(refusal.status)) refusals?.note(request.ip, options.now().getTime());
+      return answerError(error, refusal, request, reply, options);
     });
-    scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) =>
-      answerError(error, request, reply, options),
-    );
   });
+}
+
+/** The reason is a JSON text or a short page, without looking at the body. */
+function answerRefusedTooOften(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  waitMs: number,
+  meter: Meter | undefined,
+): void {
+  meter?.refused("limited");
+  request.log.info({ event: "refused", reason: "limited" }, "message refused");
+  reply.header("retry-after", Math.ceil(waitMs / 1000));
+  const error = `Several of your messages were refused. Please try again in ${durationInWords(waitMs)}.`;
+  if (!isForm(request)) sendError(reply, 429, error);
+  else reply.code(429).header("cache-control", "no-store").type("text/html; charset=utf-8").send(shortPage(error));
+}
+
+/** Without style, because the policy of this answer allows none. */
+function shortPage(error: string): string {
+  const head =
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">';
+  return `<!doctype html><html lang="en">${head}<title>Not sent</title><h1>Your message was not sent</h1><p>${error}<p>Go back: your text is still in the form.`;
+}
+
+function isForm({ headers }: FastifyRequest): boolean {
+  return headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE) === true;
 }
 
 /**
@@ -236,7 +280,7 @@ function answer(
   body: SendEmailAnswer,
 ): FastifyReply {
   reply.header("cache-control", "no-store");
-  if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
+  if (!isForm(request)) return reply.code(status).send(body);
   if (!body.success) {
     const values = request.body as Readonly<Record<string, string>> | undefined;
     answerRefusal(reply, status, body, values);
@@ -251,13 +295,13 @@ function answer(
 
 /** Counts, logs and answers. */
 function answerError(
-  error: Error & { statusCode?: number },
+  error: Error,
+  { status, reason, message: text, fields }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
   options: SendEmailOptions,
 ): FastifyReply {
   const { meter, onNotStored } = options;
-  const { status, reason, message: text, fields } = refusalOf(error);
   meter?.refused(reason);
   if (reason === "store-unavailable") {
     onNotStored();

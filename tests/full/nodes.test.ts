@@ -6,6 +6,7 @@ import { BALANCERS, type Balancer, startBalancer } from "../support/balancer.ts"
 import { openInboxCommand } from "../support/inbox-command.ts";
 import { acknowledgementIdsOf, messageIdsOf } from "../support/invariant.ts";
 import { startMailServer } from "../support/mail-server.ts";
+import { ask } from "../support/raw-http.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
@@ -30,6 +31,15 @@ afterAll(async () => {
 
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s", (name) => {
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
+
+  test("a message in plain text is refused, and a page is redirected", async () => {
+    const balancer = await startBalancer(name, [await untilEnd(startServer())], "alone");
+    const plain = (line: string) => ask(balancer.plainPort, `${line} HTTP/1.0\r\nHost: www.example.com\r\n\r\n`);
+    expect((await plain("POST /send-email")).status).toBe(403);
+    const page = await plain("GET /contact");
+    expect([301, 308]).toContain(page.status);
+    expect(page.headers.location).toBe("https://www.example.com/contact");
+  });
 
   test(`one of three nodes killed under load loses none of ${MESSAGES} messages, each is mailed once, and their sender gets one mail`, async () => {
     const mailServer = await untilEnd(startMailServer());

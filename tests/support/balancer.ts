@@ -15,6 +15,7 @@ import { untilEnd } from "./until-end.ts";
 interface Parts {
   folder: string;
   port: number;
+  plainPort: number;
   nodePorts: readonly string[];
   isAlone?: boolean;
 }
@@ -39,8 +40,9 @@ export async function startBalancer(
 ) {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
+  const plainPort = await findFreePort();
   const nodePorts = nodes.map((node) => String(node.port));
-  const command = await BALANCERS[name].prepare({ folder, port, nodePorts, isAlone: only === "alone" });
+  const command = await BALANCERS[name].prepare({ folder, port, plainPort, nodePorts, isAlone: only === "alone" });
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const program = await untilEnd(startProgram(command, { env, port }));
   const tls = { port, host: "127.0.0.1", servername: "www.example.com", rejectUnauthorized: false };
@@ -74,15 +76,14 @@ export async function startBalancer(
   await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
   // nginx names the configuration line that it warns about.
   expect(program.output()).not.toMatch(/\[warn\] .*\.conf:\d+/);
-  return { ask, breakOff };
+  return { ask, breakOff, plainPort };
 }
 
-async function prepareNginx({ folder, port, nodePorts, isAlone }: Parts): Promise<string[]> {
+async function prepareNginx({ folder, port, plainPort, nodePorts, isAlone }: Parts): Promise<string[]> {
   const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
   const parameters =
     "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=www.example.com";
   spawnSync("openssl", [...parameters.split(" "), "-keyout", key, "-out", certificate]);
-  const plainPort = await findFreePort();
   const file = await readFile("deploy/nginx.conf", "utf8");
   const others = new RegExp(`.*127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9].*\n`, "g");
   const example = withNodes(isAlone ? file.replaceAll(others, "") : file, nodePorts)
@@ -102,13 +103,12 @@ async function prepareNginx({ folder, port, nodePorts, isAlone }: Parts): Promis
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"];
 }
 
-async function prepareCaddy({ folder, port, nodePorts, isAlone }: Parts): Promise<string[]> {
+async function prepareCaddy({ folder, port, plainPort, nodePorts, isAlone }: Parts): Promise<string[]> {
   const text = await readFile("deploy/Caddyfile", "utf8");
   const others = new RegExp(` 127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9]`, "g");
-  const example = withNodes(isAlone ? text.replaceAll(others, "") : text, nodePorts).replaceAll(
-    /^((?:www\.)?example\.com) \{$/gm,
-    `https://$1:${port} {\n\ttls internal`,
-  );
+  const example = withNodes(isAlone ? text.replaceAll(others, "") : text, nodePorts)
+    .replaceAll(/^((?:www\.)?example\.com) \{$/gm, `https://$1:${port} {\n\ttls internal`)
+    .replaceAll(/http:\/\/[\w.]+/g, `$&:${plainPort}`);
   const file = join(folder, "Caddyfile");
   await writeFile(file, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n${example}`);
   return ["caddy", "run", "--config", file, "--adapter", "caddyfile"];
