@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -436,19 +436,16 @@ describe("on SQLite", () => {
       refused(/is restricted: its sender asked you to keep it but not use it; to end that:/),
     );
 
-    const erasures = join(dataDir, "erasures");
-    const { mtimeMs, ino } = statSync(join(dataDir, "messages.db"));
+    const erasures = async () => (await store.archive.countAll())?.erasures;
     expect(await cli("privacy", "erase", "gone@example.com", "--yes")).toEqual(
       done(
         "There are no messages from gone@example.com. The erasure is recorded, so that no restored backup brings messages back.\n",
       ),
     );
-    expect(statSync(join(dataDir, "messages.db"))).toMatchObject({ mtimeMs, ino });
-    expect(existsSync(erasures)).toBe(true);
+    expect(await erasures()).toBe(1);
     const erased = await cli("privacy", "erase", "secret@example.com", "--yes");
     expect(erased).toEqual(done("1 message and 2 .eml files erased.\n"));
-    expect(readFileSync(erasures, "utf8")).toMatch(/^([\w-]{43} 20\S+Z\n){2}$/);
-    expect(statSync(erasures).mode & 0o777).toBe(0o600);
+    expect(await erasures()).toBe(2);
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
     expect(await store.messages.list({})).toMatchObject([{ reference: other }]);
   });

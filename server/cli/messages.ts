@@ -10,6 +10,7 @@ import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { plural } from "../../contract/plural.ts";
 import { capitalised, visible, visibleLines } from "../../contract/visible-text.ts";
 import { readSite } from "../manifest.ts";
+import { readOldErasures } from "../operator/erasures.ts";
 import { cellText, exportMessages, type Fact } from "../operator/export.ts";
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
 import { rescue } from "../operator/rescue.ts";
@@ -34,6 +35,10 @@ interface Options {
   search?: string;
   unanswered?: true;
 }
+
+/** Of a restore into a database that was never used. */
+const NO_ERASURES =
+  "No later erasures are known here: messages of people who were erased after the backup come back with it.";
 
 const WHEN = "a date (2025-01-31), a time or an age (7d, 12h)";
 
@@ -277,20 +282,25 @@ data: protect it as you protect the database itself.`,
     "restore <FILE>",
     "restore a backup to the database in the settings; stop the server first",
     [["--replace", "first remove all messages that are in the database"], YES_OPTION, JSON_OPTION],
-    `FILE is a backup, or the messages.db of another folder. It is read completely or not at all. Messages that
-"privacy erase" removed on this machine after the backup are left out. With DATABASE_URL set, this also moves messages
-from SQLite to PostgreSQL.`,
+    `FILE is a backup, or the messages.db of another folder. It is read completely or not at all. Messages of people whom
+"privacy erase" removed are left out if the backup or the database in the settings knows of it. With DATABASE_URL set,
+this also moves messages from SQLite to PostgreSQL.`,
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
     // Checks this before a database is created.
     await access(file).catch(unreadable(file));
     const calls = await call({ isNew: true });
-    const all = (await (await openDesk()).store.archive.countAll()) ?? 0;
-    const question = `Permanently remove ${plural(all, "message")} and restore those in ${visible(file)} instead?`;
-    const isLosing = replace && all > 0;
-    if (isLosing && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");
+    const { store, dataDir } = await openDesk();
+    const { messages: all, erasures } = (await store.archive.countAll()) ?? { messages: 0, erasures: 0 };
+    const isUnknown = all + erasures === 0 && (await readOldErasures(dataDir)).length === 0;
+    const question = isUnknown
+      ? `${NO_ERASURES} Restore ${visible(file)}?`
+      : `Permanently remove ${plural(all, "message")} and restore those in ${visible(file)} instead?`;
+    const isAsked = isUnknown || (replace && all > 0);
+    if (isAsked && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");
     const result = await calls.restore({ file, replace });
     const { messages, waiting, erased, restrictions, corrections } = result;
     const newer = [
+      isUnknown && NO_ERASURES,
       erased > 0 && `Left out, because erased after the backup: ${plural(erased, "message")}.`,
       restrictions > 0 && `Kept, because newer than the backup: ${plural(restrictions, "restriction")}.`,
       corrections > 0 && `Lost, because newer than the backup: ${plural(corrections, "correction")}; repeat them.`,

@@ -67,7 +67,7 @@ computed again, even if the country changes. Emails that were already sent, or w
     "erase all messages from an email address",
     [YES_OPTION, JSON_OPTION],
     `Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. Records the
-erasure in DATA_DIR/erasures, so that a restored backup does not bring the messages back. It cannot remove backups,
+erasure in the database, so that a restored backup does not bring the messages back. It cannot remove backups,
 emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
   ).action(async (email: string, options: Options) => {
     const calls = await call();

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES, parseFields } from "../../contract/contact-message.ts";
 import type { Store } from "../store/open-store.ts";
-import { noteErasures } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 
@@ -62,11 +61,8 @@ export async function restrictPerson(target: PersonTarget, isRestricted: boolean
 export async function erasePerson(target: PersonTarget, { store, dataDir }: { store: Store; dataDir: string }) {
   const { problem, seen } = await findPerson(target, store);
   if (problem === "changed") return { outcome: problem };
-  const at = await store.status.time();
-  // Runs before the erasure, so that a backup that is restored later never restores these messages.
-  await noteErasures(dataDir, await store.people.erasuresOf(target.email, at));
   const references = await store.people.erase(target.email, seen);
-  if (references.length === 0 && problem === null) return { outcome: "changed" as const };
+  if (references === null) return { outcome: "changed" as const };
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
   const files = await removeFiles(dataDir, references);
   // Also finishes an earlier erasure that was interrupted.

@@ -19,7 +19,7 @@ import { SORTS, TABS } from "../store/messages.ts";
 import { allowedActions } from "../store/rules.ts";
 import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";
 import type { Desk } from "./desk.ts";
-import { readErasures } from "./erasures.ts";
+import { readOldErasures } from "./erasures.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
@@ -298,7 +298,7 @@ const fileRouter = t.router({
   restore: operation
     .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
     .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
-      store.archive.restore(resolve(file), replace, await readErasures(dataDir)),
+      store.archive.restore(resolve(file), replace, await readOldErasures(dataDir)),
     ),
 });
 

@@ -18,7 +18,7 @@ import {
   writeMeta,
 } from "./database.ts";
 import { addEvents } from "./message-rows.ts";
-import { ERASURE_MARK, type Erasure, hashWith, readFormer } from "./people.ts";
+import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention } from "./retention.ts";
 import { MIGRATIONS, migrate, readSchemaVersion, schemaStatements } from "./schema.ts";
 import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
@@ -64,12 +64,13 @@ export function createArchive(database: Database, { retention, account, lockOut 
     },
 
     /**
-     * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted,
-     * and keeps the restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are
-     * messages and they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the
-     * number of messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
+     * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted:
+     * those that this database, the backup or `listed` names, a list that 1.1.0 kept for either of them. Keeps the
+     * restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are messages and
+     * they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the number of
+     * messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
      */
-    async restore(file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
+    async restore(file: string, isReplacing: boolean, listed: readonly ListedErasure[]) {
       const backup = await openBackup(file);
       let unlock = () => {};
       try {
@@ -78,16 +79,16 @@ export function createArchive(database: Database, { retention, account, lockOut 
         return await transaction(
           async (sql) => {
             const now = await time();
-            const count = await countAll(sql);
-            if (count !== null && !lockOut && (await readWebsite(sql.query, now)).isRunning)
+            const present = await countAll(sql);
+            if (present !== null && !lockOut && (await readWebsite(sql.query, now)).isRunning)
               throw new StoreRefused(IN_USE);
-            if (count && !isReplacing) {
+            if (present?.messages && !isReplacing) {
               const remedy = "to remove them and read the backup instead, add --replace";
-              throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
+              throw new StoreRefused({ problem: `This database already has messages (${present.messages})`, remedy });
             }
             // Only now: a website of an earlier version may have been running.
             await migrate(sql);
-            return copyAll(sql, backup, erasures, account, now).catch((error) => {
+            return copyAll(sql, backup, listed, account, now).catch((error) => {
               // Errors of the database are named already. All others are about the backup, and must not look like its damage.
               throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
             });
@@ -108,10 +109,12 @@ interface ArchiveSettings {
   lockOut: (() => () => void) | null;
 }
 
-/** The number of messages in a database of any version; `null` if it has no tables yet. */
-async function countAll({ query, dialect }: Sql): Promise<number | null> {
+/** The messages and recorded erasures in a database of any version; `null` if it has no tables yet. */
+async function countAll({ query, dialect }: Sql): Promise<{ messages: number; erasures: number } | null> {
   if ((await readSchemaVersion({ query, dialect })) === null) return null;
-  return (await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages")).count;
+  const hasErasures = (await query(dialect.findTable("erasures"))).length > 0;
+  const erasures = hasErasures ? "(SELECT count(*) FROM erasures)" : "0";
+  return onlyRow(query, `SELECT count(*) AS messages, ${erasures} AS erasures FROM messages`);
 }
 
 const UNCHANGED = "nothing was changed";
@@ -254,7 +257,7 @@ function readBackupVersion(db: DatabaseSync, file: string): number {
 async function copyAll(
   sql: Sql,
   { db, tables }: Backup,
-  erasures: readonly Erasure[],
+  listed: readonly ListedErasure[],
   account: string | null,
   now: Date,
 ) {
@@ -263,11 +266,13 @@ async function copyAll(
   const marked = await query<Marked>(
     "SELECT reference, is_restricted, corrected_at FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL",
   );
+  const erasures = await allErasures(sql, db, listed);
   for (const table of ["messages", "hits", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
-  const isErased = erasedBy(erasures, String(db.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET)?.value));
+  await recordErasures(sql, erasures);
+  const isErased = erasedBy(erasures, secretOf(db));
   const erased = new Set<unknown>();
   for (const [table, all] of tables) {
-    if (OF_CLIENTS.includes(table)) continue;
+    if (OF_CLIENTS.includes(table) || table === "erasures") continue;
     // Posts that wait are added to those of this database, with numbers of their own.
     const columns = table === "hook_events" ? all.filter(({ name }) => name !== "id") : all;
     const insert = rowInserter(table, columns, query, dialect);
@@ -315,15 +320,44 @@ async function keepRestrictions(sql: Sql, marked: readonly Marked[], author: str
   return { restrictions: ids.length, corrections: marked.filter(isLost).length };
 }
 
-/** Whether a row of `messages` is from a person who was erased after it was accepted. */
-function erasedBy(erasures: readonly Erasure[], secret: string) {
+/** Made with the secret of this database or of the backup. */
+type ListedErasure = Omit<Erasure, "secret">;
+
+function secretOf(db: DatabaseSync): string {
+  return String(db.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET)?.value);
+}
+
+/** The erasures that this database, the backup or the list names. */
+async function allErasures({ query }: Sql, db: DatabaseSync, listed: readonly ListedErasure[]): Promise<Erasure[]> {
+  const sql = "SELECT hash, secret, at FROM erasures";
+  const ofBackup = db.prepare(sql).all() as { hash: string; secret: string; at: number }[];
+  const secrets = [(await readMeta(query, SECRET)) ?? "", secretOf(db)];
+  return [
+    ...(await query<Erasure>(sql)),
+    ...ofBackup.map((row) => ({ ...row, at: new Date(row.at) })),
+    ...secrets.flatMap((secret) => listed.map((one) => ({ ...one, secret }))),
+  ];
+}
+
+/**
+ * Whether a row of `messages` is from a person who was erased after it was accepted. `ownSecret` is the one of its
+ * database, which made the hashes of its former addresses.
+ */
+function erasedBy(erasures: readonly Erasure[], ownSecret: string) {
   const erasedAtMs = new Map<string, number>();
-  for (const { hash, at } of erasures) erasedAtMs.set(hash, Math.max(at.getTime(), erasedAtMs.get(hash) ?? 0));
+  for (const { hash, secret, at } of erasures) {
+    const key = secret + hash;
+    erasedAtMs.set(key, Math.max(at.getTime(), erasedAtMs.get(key) ?? 0));
+  }
+  const secrets = [...new Set(erasures.map(({ secret }) => secret))];
   return (row: Readonly<Record<string, unknown>>): boolean => {
     if (erasedAtMs.size === 0) return false;
     const former = row.former_addresses === null ? [] : readFormer(String(row.former_addresses));
-    const hashes = [hashWith(secret, String(row.email)), ...former.map(({ hash }) => hash)];
-    return hashes.some((hash) => Number(row.accepted_at) <= (erasedAtMs.get(hash) ?? Number.NEGATIVE_INFINITY));
+    const keys = [
+      ...secrets.map((secret) => secret + hashWith(secret, String(row.email))),
+      ...former.map(({ hash }) => ownSecret + hash),
+    ];
+    return keys.some((key) => Number(row.accepted_at) <= (erasedAtMs.get(key) ?? Number.NEGATIVE_INFINITY));
   };
 }
 

@@ -30,29 +30,54 @@ interface Correspondent {
 
 type Versions = readonly string[] | undefined;
 
-/** An erasure of a person's messages that were accepted until then: a hash of their address. */
+/** An erasure of a person's messages that were accepted until then: a hash of their address, made with this secret. */
 export interface Erasure {
   hash: string;
+  secret: string;
   at: Date;
 }
 
 /** Set while erased messages may have left traces in the database's files. */
 export const ERASURE_MARK = "unfinished_erasure";
 
-/** The messages from the address; none if versions are given and do not match. */
-async function readPerson(sql: Sql, email: string, versions: Versions): Promise<StoredMessage[]> {
+/** The messages from the address; `null` if versions are given and do not match. */
+async function readPerson(sql: Sql, email: string, versions: Versions): Promise<StoredMessage[] | null> {
   const messages = await readLocked(sql, `${sql.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
   if (versions === undefined) return messages;
   const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
-  return isSame ? messages : [];
+  return isSame ? messages : null;
 }
 
 /** The former addresses of a message, with the time of the correction that replaced each. */
-export function readFormer(formerAddresses: string): Erasure[] {
+export function readFormer(formerAddresses: string): Omit<Erasure, "secret">[] {
   return formerAddresses.split(" ").map((one) => {
     const [hash = "", ms] = one.split(":");
     return { hash, at: new Date(Number(ms)) };
   });
+}
+
+/**
+ * What to record about an erasure: the address, and all addresses that its messages had before corrections. Later
+ * messages from a former address are from its real owner.
+ */
+async function erasuresOf({ query, dialect }: Sql, email: string, at: Date): Promise<Erasure[]> {
+  const secret = await readSecret(query);
+  const sql = `SELECT former_addresses FROM messages WHERE ${dialect.lowerCaseEmail} = $1 AND former_addresses > ''`;
+  const former = await readColumn<string>(query, sql, [normaliseEmail(email)]);
+  return [{ hash: hashWith(secret, email), at }, ...former.flatMap(readFormer)].map((one) => ({ ...one, secret }));
+}
+
+/** Adds the erasures to those of the database. Of one address and secret, it keeps the latest. */
+export async function recordErasures({ query, dialect }: Sql, erasures: readonly Erasure[]): Promise<void> {
+  const sorted = erasures.toSorted((one, other) => one.at.getTime() - other.at.getTime());
+  const latest = new Map(sorted.map(({ hash, secret, at }) => [hash + secret, [hash, secret, at.getTime()]]));
+  if (latest.size === 0) return;
+  await query(
+    `INSERT INTO erasures (hash, secret, at)
+     SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS BIGINT) FROM ${dialect.itemsOf("$1")} WHERE TRUE
+     ON CONFLICT (hash, secret) DO UPDATE SET at = excluded.at WHERE excluded.at > erasures.at`,
+    [[...latest.values()]],
+  );
 }
 
 /** Read again, because a restore replaces it. */
@@ -94,7 +119,7 @@ export function createPeople(database: Database, account: string | null) {
       removesFootprint = false,
     ): Promise<number> {
       return transaction(async (sql) => {
-        const messages = await readPerson(sql, email, versions);
+        const messages = (await readPerson(sql, email, versions)) ?? [];
         const ids = idsOf(messages);
         const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
         const values = FIELD_NAMES.map((field) => changes[field] ?? null);
@@ -115,7 +140,7 @@ export function createPeople(database: Database, account: string | null) {
 
     restrict(email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
       return transaction(async (sql) => {
-        const ids = idsOf(await readPerson(sql, email, versions));
+        const ids = idsOf((await readPerson(sql, email, versions)) ?? []);
         await updateMessages(sql, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
         await lessonsChanged(sql.query);
         // The waiting time of queued deliveries starts when the restriction ends.
@@ -129,14 +154,17 @@ export function createPeople(database: Database, account: string | null) {
     },
 
     /**
-     * Erases the messages and returns their references. Call `finishErasure` afterwards to remove their traces. Changes
-     * nothing if there is no message.
+     * Erases the messages and returns their references. Also without messages, it records the erasure in the same
+     * transaction: a backup may have some. Returns `null` and changes nothing if the messages have changed since. Call
+     * `finishErasure` afterwards to remove their traces.
      */
-    async erase(email: string, versions?: Versions): Promise<string[]> {
+    async erase(email: string, versions?: Versions): Promise<string[] | null> {
       const now = await time();
       return transaction(
         async (sql) => {
           const messages = await readPerson(sql, email, versions);
+          if (messages === null) return null;
+          await recordErasures(sql, await erasuresOf(sql, email, now));
           if (messages.length === 0) return [];
           await deleteMessages(sql, idsOf(messages));
           await queueHookEvents(sql, "message.erased", messages, now);
@@ -155,15 +183,5 @@ export function createPeople(database: Database, account: string | null) {
       await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
       return true;
     }),
-
-    /**
-     * What to record before an erasure: the address, and all addresses that its messages had before corrections. Later
-     * messages from a former address are from its real owner.
-     */
-    async erasuresOf(email: string, at: Date): Promise<Erasure[]> {
-      const sql = `SELECT former_addresses FROM messages WHERE ${dialect.lowerCaseEmail} = $1 AND former_addresses > ''`;
-      const former = new Set(await readColumn<string>(query, sql, [normaliseEmail(email)]));
-      return [{ hash: hashWith(await readSecret(query), email), at }, ...[...former].flatMap(readFormer)];
-    },
   };
 }

@@ -10,8 +10,13 @@ export type Migration = (dialect: Dialect) => readonly string[];
 export const MIGRATIONS: readonly Migration[] = [
   createTables,
   (dialect) => [...separateDrafts(dialect), ...keepLess(dialect)],
-  dateFormerAddresses,
+  towardsTwo,
 ];
+
+/** The schema after 1.1.0. It is not released yet, so it is extended in place: add a step here, not a migration. */
+function towardsTwo(dialect: Dialect): readonly string[] {
+  return [...dateFormerAddresses(), ...keepErasures(dialect)];
+}
 
 /** What to do with a database of a newer version. */
 export const GO_BACK =
@@ -240,5 +245,21 @@ function dateFormerAddresses(): readonly string[] {
      WHERE former_addresses IS NOT NULL`,
     // Version 1.0.0 wrote these without the beginning of their trouble. They are sent once more.
     "DELETE FROM meta WHERE name LIKE 'alerted.%'",
+  ];
+}
+
+/**
+ * The people who were erased, so that no restored backup brings their messages back: keyed hashes of their addresses,
+ * each with the secret that it was made with, because a restore changes the database's own, and the time until which the
+ * address was theirs.
+ */
+function keepErasures({ integer, keyedTableEnd }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE erasures (
+      hash TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      at ${integer} NOT NULL,
+      PRIMARY KEY (hash, secret)
+    )${keyedTableEnd}`,
   ];
 }
