@@ -1,3 +1,5 @@
+import { OperatorError } from "./operator-error.ts";
+
 /**
  * One line of the log: an event and its reference, never a name, an address or text from a message. A mail server's
  * answer may contain addresses, so only its code is logged.
@@ -12,6 +14,8 @@ export interface LogEvent {
   /** The delivery's channel. */
   channel?: string;
   troubles?: readonly string[];
+  /** A defect. Its message and properties are left out. */
+  err?: Error;
 }
 
 /** The part of pino that is used outside requests. */
@@ -24,6 +28,32 @@ export interface Log {
 /** The code of a system error, such as ENOENT. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
+
+/** Whether the operating system refused something. It sets these properties, and its errors have a code such as EACCES. */
+export function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && errorCode(error) !== undefined;
+}
+
+/**
+ * Whether an error is a defect of this program. Everything else is outside of it: what an operator can fix, a store that
+ * is away (StoreUnavailable) and a refusal of the operating system. No other code decides this.
+ */
+export function isDefect(error: unknown): boolean {
+  return !(error instanceof OperatorError || isSystemError(error));
+}
+
+/** Logs each defect once, with its stack, and returns whether the error was one. */
+export function createDefectLog(log: Pick<Log, "error">): (error: unknown) => boolean {
+  const known = new Set<string>();
+  return (error) => {
+    if (!isDefect(error)) return false;
+    const err = error instanceof Error ? error : new Error("something else was thrown");
+    const { stack } = plainError(err);
+    if (!known.has(stack)) log.error({ event: "failure", error: errorName(error), err }, "A defect of this program");
+    known.add(stack);
+    return true;
+  };
 }
 
 /** The error's name or code, without data: database messages may quote a row. */

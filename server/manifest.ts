@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
+import { errorCode, errorName } from "./log.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export class BuildMissing extends OperatorError {
@@ -24,8 +25,11 @@ export function readManifest(distDir: string): BuildManifest {
   let manifest: BuildManifest;
   try {
     manifest = JSON.parse(readFileSync(manifestFile(distDir), "utf8"));
-  } catch {
-    throw new BuildMissing({ problem: "There is no build to serve in dist/", command: "build" });
+  } catch (error) {
+    const isMissing = errorCode(error) === "ENOENT";
+    const reason = `The build in dist/ cannot be read (${errorName(error)})`;
+    const problem = isMissing ? "There is no build to serve in dist/" : reason;
+    throw new BuildMissing({ problem, command: "build" }, { cause: error });
   }
   if (manifest.version !== MANIFEST_VERSION) {
     throw new BuildMissing({ problem: "The build in dist/ is from another version of the program", command: "build" });

@@ -367,7 +367,7 @@ it("a store does not stop the queue forever if another error prevents saving a r
   });
   start({ store: broken });
   await end(1);
-  await log.seen("store-unavailable");
+  await log.seen("failure");
   await clock.advance(6 * MINUTE_MS);
   expect(await log.seen("result-lost")).toMatchObject({ level: "error", reference });
   await end(2);
@@ -467,6 +467,24 @@ describe("a mail server", () => {
     await log.seen("delivered");
   });
 
+  it("that answers nonsense after the text of five attempts may have the mail: it fails, and says so", async () => {
+    const { accept, clock, log, message, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "garble-after-data" });
+    const reference = await accept();
+    office.start(office.smtpMailer(server));
+    for (let times = 1; times <= 4; times += 1) {
+      const { dueAt = clock.now() } = await log.seen("deferred", times);
+      await clock.advanceTo(dueAt);
+    }
+    await log.seen("failed");
+    expect((await message(reference)).deliveries.mail).toMatchObject({
+      attempts: 5,
+      error: expect.stringContaining("each may have arrived"),
+    });
+    expect(server.mails).toHaveLength(5);
+  });
+
   it.each([
     ["whose certificate cannot be trusted", true, "", /^no encrypted connection to the mail server \([A-Z_]*CERT/],
     ["without encryption", false, "website:secret", /^no encrypted connection/],
@@ -483,6 +501,7 @@ describe("a mail server", () => {
   const TOO_SLOW = /^the mail server took more than 120 s for one email$/;
   it.each<[string, Behaviour, Weather, RegExp]>([
     ["breaks off after the text", { kind: "drop-after-data" }, OPEN, /ECONN|broke/],
+    ["answers nonsense after the text", { kind: "garble-after-data" }, OPEN, /^an answer .+ without an error code/],
     ["is silent after the text", { kind: "hang-after-data" }, OPEN, TOO_SLOW],
     ["says nothing", { kind: "accept" }, { kind: "silent" }, TOO_SLOW],
     ["says a byte a second", { kind: "accept" }, { kind: "trickle", byteEveryMs: 1000 }, TOO_SLOW],
@@ -510,6 +529,23 @@ describe("a mail server", () => {
     expect(server.mails.length).toBe(received + 1);
     expect(new Set(messageIdsOf(server.mails)).size).toBe(1);
   });
+});
+
+it("a defect is no database that does not answer: it is logged once, with its stack, and the next round goes on", async () => {
+  const { accept, clock, dataDir, log, start, store } = await openPostOffice();
+  let failures = 0;
+  const claim: typeof store.queue.claim = (...args) => {
+    failures += 1;
+    if (failures > 2) return store.queue.claim(...args);
+    throw new TypeError("ada@example.org is not a function");
+  };
+  await accept();
+  start(createEmlMailer(dataDir), { store: withStore(store, { queue: { claim } }) });
+  await log.seen("failure");
+  for (const seconds of [1, 2]) await clock.advance(seconds * 1000);
+  await log.seen("delivered");
+  expect(log.lines.map(({ event }) => event)).toEqual(["failure", "delivered"]);
+  expect(log.lines[0]).toMatchObject({ level: "error", error: "TypeError", err: expect.any(TypeError) });
 });
 
 it("a message erased while its mail is written leaves no file, finished or not, and other files stay", async () => {

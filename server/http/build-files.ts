@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildManifest, type BuiltFile, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
+import { errorCode, isSystemError } from "../log.ts";
 import { BuildMissing, readManifest } from "../manifest.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
@@ -43,11 +44,10 @@ export function loadBuild(distDir: string): Build {
   try {
     const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
     return { manifest, files, headers };
-  } catch {
-    throw new BuildMissing({
-      problem: "The build in dist/ is incomplete or does not match dist.json",
-      command: "build",
-    });
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const problem = `The build in dist/ is incomplete or does not match dist.json (${errorCode(error)})`;
+    throw new BuildMissing({ problem, command: "build" }, { cause: error });
   }
 }
 

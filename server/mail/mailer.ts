@@ -31,7 +31,7 @@ export class MailError extends Error {
   readonly isUnreachable: boolean;
   /** The mail server's answer including its code; empty if there was none. */
   response = "";
-  /** The mail server got the whole mail and did not answer, so it may have delivered the mail. */
+  /** The mail server got the whole mail and neither took nor refused it, so it may have delivered the mail. */
   isUnanswered = false;
 
   constructor(kind: FailureKind, message: string, isUnreachable = false) {

@@ -17,6 +17,12 @@ it.each<[failure: Record<string, unknown>, kind: FailureKind, text: RegExp]>([
   [{ code: "EENVELOPE", responseCode: 550, command: "RCPT TO" }, "permanent", /^550 mailbox refused .*\(RCPT TO\)$/],
   [{ code: "EENVELOPE", responseCode: 553, command: "MAIL FROM" }, "permanent", /^553 sender refused/],
   [{ code: "EENVELOPE", responseCode: 554, command: "DATA" }, "permanent", /^554 mail refused/],
+  [
+    { code: "EMESSAGE", response: "zzz", command: "DATA" },
+    "temporary",
+    /^an answer .+ without an error code \(DATA\)$/,
+  ],
+  [{ code: "EENVELOPE", responseCode: 12, response: "12", command: "RCPT TO" }, "temporary", /^an answer/],
   [{ code: "EMESSAGE", command: "MAIL FROM" }, "permanent", /EMESSAGE/],
   [{ code: "EENVELOPE", command: "API" }, "permanent", /EENVELOPE/],
   [{ code: "EURLACCESS" }, "permanent", /EURLACCESS/],

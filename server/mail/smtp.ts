@@ -84,7 +84,7 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
         if (isTooLate) connection.close({ force: true });
         else idle.push(connection);
         const failure = isTooLate ? error : classifySmtpError(error);
-        failure.isUnanswered = isContentSent && failure.response === "";
+        failure.isUnanswered = isContentSent && !REFUSAL.test(failure.response);
         throw failure;
       } finally {
         busy.delete(connection);
@@ -160,7 +160,9 @@ const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
  */
 const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"];
 const NO_GREETING = ["CONNECT_TIMEOUT", "GREETING_TIMEOUT"];
-/** The library rejected the mail before sending a byte; a retry cannot help. */
+/** Any other answer after the content leaves open whether the mail server has the mail. */
+const REFUSAL = /^[45]\d\d/;
+/** The library rejected the mail before sending a byte, so there is no answer; a retry cannot help. */
 const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
 
 /** Classifies any error of a send. The message contains only codes, because a server's text may contain addresses. */
@@ -172,7 +174,8 @@ export function classifySmtpError(error: unknown): MailError {
 
 function classify(error: unknown): MailError {
   const failure = (error instanceof Error ? error : {}) as SmtpFailure;
-  const reply = typeof failure.responseCode === "number" ? failure.responseCode : 0;
+  const response = "response" in failure ? String(failure.response) : "";
+  const reply = typeof failure.responseCode === "number" && failure.responseCode >= 400 ? failure.responseCode : 0;
   const code = plainCode(failure.code);
   const cause = plainCode(failure.originalCode) || code;
   const command = MAIL_COMMANDS.find((known) => known === failure.command);
@@ -198,6 +201,9 @@ function classify(error: unknown): MailError {
   }
   if (reply > 0)
     return new MailError("temporary", `${reply} from the mail server, before it received the mail`, isGreeting);
+  if (response !== "" && !REFUSAL.test(response)) {
+    return new MailError("temporary", `an answer of the mail server without an error code${step}`);
+  }
   if (UNSENDABLE.includes(code)) return new MailError("permanent", `the email is not valid (${code})`);
   if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`, true);
   if (code === "ETIMEDOUT") {

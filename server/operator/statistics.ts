@@ -39,8 +39,8 @@ export function dayOf(date: Date): string {
 export async function readOverview(days: number, desk: Desk) {
   const { store } = desk;
   const now = await store.status.time();
-  const { facts, problem, troubles, disk } = await createWatch({ ...desk, askedBy: "operator" }).find(now);
-  if (facts === null) throw problem;
+  const { facts, problem, defect, troubles, disk } = await createWatch({ ...desk, askedBy: "operator" }).find(now);
+  if (facts === null) throw defect ?? problem;
   const { since, ...period } = await countPeriod(days, now, store);
   const times = await store.messages.deliveryTimes(since, DELIVERY_BOUNDS_MS);
   const deliveries = await Promise.all(

@@ -1,4 +1,4 @@
-import { errorName, type Log } from "../log.ts";
+import { createDefectLog, errorName, type Log } from "../log.ts";
 import type { Queue } from "../store/queue.ts";
 import { type Clock, repeat, systemClock } from "../time.ts";
 import { failureOf, type HookSettings, postEvent } from "./hook.ts";
@@ -25,6 +25,7 @@ const LAST_COUNTED_ATTEMPT = 7;
 export function startHookEvents(options: HookEventsOptions): { stop(): Promise<void> } {
   const { queue, hook, log, clock = systemClock, random = Math.random } = options;
   const stopping = new AbortController();
+  const noteDefect = createDefectLog(log);
   async function work(): Promise<void> {
     try {
       for (const { id, type, reference, at, attempts } of await queue.claimHookEvents(EVENTS_AT_ONCE, clock.now())) {
@@ -42,6 +43,7 @@ export function startHookEvents(options: HookEventsOptions): { stop(): Promise<v
         } else log.info({ event: "delivered", ...facts }, `Web hook, ${type}: delivered`);
       }
     } catch (error) {
+      if (noteDefect(error)) return;
       const text = "Events for HOOK_URL wait, because the database does not answer";
       log.warn({ event: "store-unavailable", channel: "hook", error: errorName(error) }, text);
     }

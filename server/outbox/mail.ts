@@ -16,6 +16,8 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions & 
     channel: "mail",
     destination: mailer.destination,
     concurrency,
+    // Each of these may have arrived; more would only fill the mailbox.
+    maxInterruptions: 5,
     ...sendingBy(mailer, ({ message }) => composeMail(message, identity)),
   };
 }

@@ -1,4 +1,4 @@
-import { errorName, type Log } from "../log.ts";
+import { createDefectLog, errorName, type Log } from "../log.ts";
 import { type FailureKind, MailError } from "../mail/mailer.ts";
 import { eventName } from "../message-history.ts";
 import type { Store } from "../store/open-store.ts";
@@ -77,7 +77,8 @@ const GIVEN_UP = "given up: several attempts ended without a known result, and e
 /** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {
   const { store, senders, log, clock = systemClock } = options;
-  const workers = senders.map((sender) => startWorker(sender, options, wake));
+  const noteDefect = createDefectLog(log);
+  const workers = senders.map((sender) => startWorker(sender, { ...options, noteDefect }, wake));
   let isStopped = false;
   // Rejects if the store's thread ended, which ends the server too.
   followChanges().catch(() => {});
@@ -130,9 +131,12 @@ interface Result {
   at: Date;
 }
 
+/** `noteDefect`: see `createDefectLog`. */
+type WorkerOptions = OutboxOptions & { noteDefect: (error: unknown) => boolean };
+
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
-function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
-  const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
+function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel: Channel) => void) {
+  const { store, senders, log, meter, noteDefect, clock = systemClock, random = Math.random } = options;
   const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000 } = options;
   const { queue } = store;
   const { channel } = sender;
@@ -194,10 +198,12 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     } catch (error) {
       const waitMs = storeWaitMs;
       storeWaitMs = Math.min(storeWaitMs * 2, LONGEST_STORE_WAIT_MS);
-      log.warn(
-        { event: "store-unavailable", channel, error: errorName(error), count: results.size },
-        `The database does not answer; next attempt in ${waitMs / 1000} s (count = unsaved results)`,
-      );
+      if (!noteDefect(error)) {
+        log.warn(
+          { event: "store-unavailable", channel, error: errorName(error), count: results.size },
+          `The database does not answer; next attempt in ${waitMs / 1000} s (count = unsaved results)`,
+        );
+      }
       return waitMs;
     }
   }
@@ -206,7 +212,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     inFlight += 1;
     const attempted = isStopping
       ? { outcome: { kind: "returned" as const, dueAt: clock.now() } }
-      : await tryToSend(claim, sender, receiver, clock, random);
+      : await tryToSend(claim, sender, receiver, { ...options, clock, random });
     results.add({ claim, at: clock.now(), ...attempted });
     wake();
   }
@@ -257,10 +263,10 @@ async function tryToSend(
   claim: Claim,
   sender: Sender,
   receiver: Receiver,
-  clock: Clock,
-  random: () => number,
+  { clock, random, noteDefect }: WorkerOptions & { clock: Clock; random: () => number },
 ): Promise<Pick<Result, "outcome" | "error">> {
   const { message, attempts, interruptions } = claim;
+  const hasTooMany = (interruptions: number) => interruptions >= (sender.maxInterruptions ?? Number.POSITIVE_INFINITY);
   const { triedForMs } = rulesOf(claim.channel);
   const isTooLate = (at: Date) => triedForMs !== null && at.getTime() > message.acceptedAt.getTime() + triedForMs;
   if (isTooLate(clock.now())) return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
@@ -268,19 +274,18 @@ async function tryToSend(
   try {
     const reason = await sender.admit?.(claim, clock.now());
     if (reason) return { outcome: { kind: "skipped", error: reason } };
-    if (interruptions >= (sender.maxInterruptions ?? Number.POSITIVE_INFINITY)) {
-      return { outcome: { kind: "failed", error: GIVEN_UP } };
-    }
+    if (hasTooMany(interruptions)) return { outcome: { kind: "failed", error: GIVEN_UP } };
     const ticket = receiver.pause.ticket();
-    failure = await sender.send(claim, clock.now()).catch(toFailure);
+    failure = await sender.send(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
     receiver.noteAnswer(ticket, failure);
   } catch (error) {
-    failure = toFailure(error);
+    failure = toFailure(error, noteDefect);
   }
   if (failure === null) return { outcome: { kind: "delivered" } };
   const now = clock.now();
   const { kind, message: error, shown = error } = failure;
   if (kind === "blocked") return { outcome: { kind: "paused", dueAt: now, error: shown }, error };
+  if (failure.isUnanswered && hasTooMany(interruptions + 1)) return { outcome: { kind: "failed", error: GIVEN_UP } };
   const dueAt = kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
   const interruption = failure.isUnanswered ? { isUnanswered: true } : {};
   if (dueAt && !isTooLate(dueAt)) return { outcome: { kind: "deferred", dueAt, error: shown, ...interruption }, error };
@@ -383,6 +388,8 @@ function isQueuedAfter(channel: Channel, delivered: Channel): boolean {
 }
 
 /** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
-function toFailure(error: unknown): Failure {
-  return error instanceof MailError ? error : { kind: "temporary", message: `unexpected error (${errorName(error)})` };
+function toFailure(error: unknown, noteDefect: WorkerOptions["noteDefect"]): Failure {
+  if (error instanceof MailError) return error;
+  noteDefect(error);
+  return { kind: "temporary", message: `unexpected error (${errorName(error)})` };
 }

@@ -1,4 +1,4 @@
-import { errorName, type Log } from "../log.ts";
+import { createDefectLog, errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import type { Archive } from "../store/archive.ts";
 import type { People } from "../store/people.ts";
@@ -27,6 +27,7 @@ export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
   const { store, dataDir, channels, log, clock = systemClock } = options;
   /** Erased messages whose files may remain. */
   let erased: string[] = [];
+  const noteDefect = createDefectLog(log);
 
   async function purge(): Promise<void> {
     try {
@@ -41,6 +42,7 @@ export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
       if (await store.people.finishErasure())
         log.info({ event: "erasure-finished" }, "Removed the traces of erased messages");
     } catch (error) {
+      noteDefect(error);
       log.warn(
         { event: "purge-failed", error: errorName(error) },
         "Some messages, their .eml files or traces of erased messages were not removed; retrying in an hour",

@@ -190,6 +190,20 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     expect(await target.archive.restore(backup, true, [])).toMatchObject({ restrictions: 2, corrections: 0 });
   });
 
+  test("passes on a defect of its own, and does not blame the backup", async () => {
+    const { open, backup } = await place();
+    await makeBackup(backup);
+    const listed = [
+      {
+        at: NOON,
+        get hash(): string {
+          throw new TypeError("a defect");
+        },
+      },
+    ];
+    await expect((await open()).archive.restore(backup, false, listed)).rejects.toThrow(new TypeError("a defect"));
+  });
+
   test("reads each erasure of a list a few times, so that many messages and many erasures do not multiply", async () => {
     const { open, backup } = await place();
     const { before } = await makeBackup(backup);

@@ -90,7 +90,7 @@ export function createArchive(database: Database, { retention, account, lockOut 
             await migrate(sql);
             return copyAll(sql, backup, listed, account, now).catch((error) => {
               // Errors of the database are named already. All others are about the backup, and must not look like its damage.
-              throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
+              throw refusalOf(file, error);
             });
           },
           { lock: "migrating", isLong: true },
@@ -121,14 +121,16 @@ const UNCHANGED = "nothing was changed";
 const ANOTHER = `use another backup; ${UNCHANGED}`;
 const NOT_OURS = "is not a backup of this program";
 
-function refuse(file: string, reason: string, remedy = UNCHANGED): StoreRefused {
-  return new StoreRefused({ problem: `${file} ${reason}`, remedy });
+function refuse(file: string, reason: string, remedy = UNCHANGED, cause?: unknown): StoreRefused {
+  return new StoreRefused({ problem: `${file} ${reason}`, remedy }, { cause });
 }
 
-/** Why a backup cannot be read. */
-function reasonOf(error: unknown): string {
-  if (toStoreError(error) instanceof StoreDamaged) return "is damaged and cannot be read completely";
-  return `contains a row that this program cannot have written (${errorName(error)})`;
+/** Why a backup cannot be read. Only databases give their errors a code: any other error is a defect, and unchanged. */
+function refusalOf(file: string, error: unknown): unknown {
+  if (error instanceof OperatorError || error instanceof TypeError || errorCode(error) === undefined) return error;
+  const isDamaged = toStoreError(error) instanceof StoreDamaged;
+  const row = `contains a row that this program cannot have written (${errorName(error)})`;
+  return refuse(file, isDamaged ? "is damaged and cannot be read completely" : row, ANOTHER, error);
 }
 
 interface Column {
@@ -197,7 +199,7 @@ export async function openBackup(file: string, keepsVersion = false): Promise<Ba
     return { ...upgraded, tables: tablesOf(MIGRATIONS.length), version };
   } catch (error) {
     if (db.isOpen) db.close();
-    throw error instanceof OperatorError ? error : refuse(file, reasonOf(error), ANOTHER);
+    throw refusalOf(file, error);
   }
 }
 
@@ -232,7 +234,8 @@ async function upgradeCopy(db: DatabaseSync, file: string) {
     removeCopy();
     if (error instanceof StoreDamaged) throw refuse(file, "is damaged and cannot be read completely", ANOTHER);
     const reason = `is from an older version of the program, and its copy ${copy} cannot be upgraded (${errorName(error)})`;
-    throw refuse(file, reason, `copy it to a folder that this user may write to; ${UNCHANGED}`);
+    if (errorCode(error) === undefined) throw error;
+    throw refuse(file, reason, `copy it to a folder that this user may write to; ${UNCHANGED}`, error);
   }
 }
 

@@ -292,8 +292,12 @@ const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
 const OWN_FAULTS = ["22", "23", "42"];
 
+/** What JavaScript throws at a defect. The driver's own errors have other classes. */
+const DEFECTS = [TypeError, RangeError, ReferenceError, SyntaxError];
+
 /** A StoreUnavailable if the database is away, full or overloaded; any other error unchanged. */
 function toStoreError(error: unknown): unknown {
+  if (DEFECTS.some((kind) => error instanceof kind)) return error;
   const code = sqlState(error);
   if (code && OWN_FAULTS.some((fault) => code.startsWith(fault)) && code !== NO_PRIVILEGE) return error;
   const problem = `The message database cannot be used: ${reasonOf(error)}`;

@@ -58,6 +58,8 @@ export interface DeliveryCount {
   lastAt: Date;
   /** The quarantined ones that no operator has opened. */
   unseen: number;
+  /** When the first of these was accepted. */
+  unseenSinceAt: Date | null;
   /** The unopened ones that look like spam. */
   unseenSpam: number;
   /** The one that reached the state first: its message, and why its last attempt failed. */
@@ -87,8 +89,8 @@ const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricte
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
 /** The same condition as in the index. */
-const UNSEEN =
-  "SELECT count(*) FROM messages WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
+const IS_UNSEEN = "quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
+const UNSEEN = `SELECT count(*) FROM messages WHERE ${IS_UNSEEN}`;
 /** Compares the reported change time for equality only, so that no wrong clock can make a failure look reported. */
 const IS_UNREPORTED = "COALESCE(reported_at <> changed_at, TRUE)";
 
@@ -375,6 +377,8 @@ export function createQueue(database: Database, secret: string, author: string |
         `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
        CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
        CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam,
+       CASE state WHEN 'quarantined'
+         THEN (SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id LIMIT 1) END AS unseen_since_at,
        ${first("reference")} AS reference, ${first("error")} AS error
      FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
       );

@@ -1,5 +1,14 @@
 import crypto from "node:crypto";
-import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -190,6 +199,24 @@ test.each<[what: string, lose: (folder: string) => void]>([
   await store.close();
   // SQLite would apply the old log to the replaced database.
   if (what === "another file takes its place") expect(readdirSync(folder)).not.toContain("messages.db-wal");
+});
+
+test("is away while its folder cannot be read, names the system's code, and works again afterwards", async () => {
+  const folder = join(await makeScratchFolder(), "data");
+  const store = await openIn(folder, WEBSITE);
+  await send(store);
+  renameSync(folder, `${folder}.moved`);
+  // A link to itself: a folder without permission cannot be made for root.
+  symlinkSync(folder, folder);
+  for (const call of [() => send(store), () => store.status.ping(), () => store.queue.claim("mail", 1, 1000, NOON)]) {
+    const error = await call().catch((error) => error);
+    expect(error).toBeInstanceOf(StoreUnavailable);
+    expect(error).not.toBeInstanceOf(StoreLost);
+    expect(error.message).toMatch(/^The message database cannot be used: its files cannot be reached \(ELOOP\); check/);
+  }
+  rmSync(folder);
+  renameSync(`${folder}.moved`, folder);
+  await send(store);
 });
 
 test("moves everything from the write-ahead log to the main file soon after the last message", async () => {

@@ -4,6 +4,7 @@ import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { serially } from "../../contract/serially.ts";
+import { errorCode, isSystemError } from "../log.ts";
 import {
   createSignal,
   type Database,
@@ -318,6 +319,11 @@ const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: str
 
 /** A StoreUnavailable if a retry may succeed; any other error unchanged. */
 export function toStoreError(error: unknown): unknown {
+  if (isSystemError(error)) {
+    const problem = `The message database cannot be used: its files cannot be reached (${errorCode(error)})`;
+    const remedy = "check the disk that holds DATA_DIR, and whether the server's user may read and write there";
+    return new StoreUnavailable({ problem, remedy }, { cause: error });
+  }
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
     return new StoreUnavailable({ problem: "The message database is closed" }, { cause: error });
   }

@@ -184,9 +184,15 @@ export class StoreRefused extends OperatorError {
 }
 
 /** Restores the class of an error from another thread. */
-export function restoreError({ name, message, advice }: PlainError): Error {
+export function restoreError({ name, message, stack, code, advice }: PlainError): Error {
   const kind = [StoreLost, StoreDamaged, StoreUnavailable, StoreRefused].find((known) => known.name === name);
-  return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name });
+  // With the stack of its thread, which shows where the defect is.
+  return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name, stack }, code ? { code } : {});
 }
 
-export type PlainError = Pick<Error, "name" | "message"> & Partial<Pick<OperatorError, "advice">>;
+export function toPlainError({ name, message, stack, code, advice }: PlainError): PlainError {
+  return { name, message, stack, code, ...(advice && { advice }) };
+}
+
+export type PlainError = Pick<Error, "name" | "message"> &
+  Partial<Pick<OperatorError, "advice">> & { stack?: string | undefined; code?: string | undefined };

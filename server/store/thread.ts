@@ -1,7 +1,7 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
 import { MINUTE_MS, withinMs } from "../time.ts";
-import { type PlainError, restoreError, StoreUnavailable } from "./store.ts";
+import { type PlainError, restoreError, StoreUnavailable, toPlainError } from "./store.ts";
 
 // An object whose parts run in another thread: calling `queue.claim` here calls it there.
 
@@ -97,7 +97,7 @@ export async function serveThread(open: () => Promise<object>): Promise<void> {
   const answer = (id: number, work: () => unknown) =>
     Promise.try(work).then(
       (result) => reply({ id, result }),
-      ({ name, message, advice }: PlainError) => reply({ id, failure: { name, message, ...(advice && { advice }) } }),
+      (error: PlainError) => reply({ id, failure: toPlainError(error) }),
     );
   parentPort?.on("message", ({ id, method, args }: Call) => {
     const [part = "", name] = method.split(".");

@@ -98,8 +98,8 @@ export function createUndo({ transaction }: Database, account: string | null) {
       return transaction(async (sql) => {
         const { query } = sql;
         const [message] = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
-        const [waiting] = await query<{ payload: string }>(
-          `SELECT payload FROM deliveries WHERE message_id = $1 AND channel = 'reply' AND state = 'queued' AND attempts = 0
+        const [waiting] = await query<{ payload: string; queuedAtMs: number }>(
+          `SELECT payload, changed_at AS "queuedAtMs" FROM deliveries WHERE message_id = $1 AND channel = 'reply' AND state = 'queued' AND attempts = 0
          AND lease_token IS NULL`,
           [message?.id ?? null],
         );
@@ -115,14 +115,16 @@ export function createUndo({ transaction }: Database, account: string | null) {
             [message.id, state, changedAtMs, attempts, error, payload],
           );
         }
-        await query("UPDATE messages SET answered_at = $2 WHERE id = $1", [message.id, answeredAtMs]);
-        await teach(sql, [message.id], taught);
-        // Nobody got the reply, so the history does not mention it.
-        await query(
+        // Nobody got the reply, so the history does not mention it. A mark that somebody has set since stays.
+        const marks = await query(
           `DELETE FROM events WHERE message_id = $1 AND id >=
-         (SELECT max(id) FROM events WHERE message_id = $1 AND kind = 'replied') AND kind IN ('replied', 'answered')`,
-          [message.id],
+         (SELECT max(id) FROM events WHERE message_id = $1 AND kind = 'replied') AND at = CAST($2 AS BIGINT)
+         AND kind IN ('replied', 'answered') RETURNING id`,
+          [message.id, waiting?.queuedAtMs ?? null],
         );
+        if (marks.length === 2)
+          await query("UPDATE messages SET answered_at = $2 WHERE id = $1", [message.id, answeredAtMs]);
+        await teach(sql, [message.id], taught);
         // The operator may have written another draft since.
         const { own } = await readDrafts(sql, account, reference);
         const whole = own && own.text !== text ? `${text}\n\n${own.text}` : text;

@@ -3,12 +3,12 @@ import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import type { Retention } from "../config.ts";
-import { errorCode, errorName, type Log } from "../log.ts";
+import { createDefectLog, errorCode, errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
 import { type Clock, DAY_MS, HOUR_MS, isWithin, MINUTE_MS, repeat, systemClock } from "../time.ts";
-import { ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
+import { inTime, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
   store: Pick<Store, "archive" | "queue" | "status">;
@@ -50,6 +50,13 @@ export function startAlerts(options: AlertOptions) {
   const { announcementLog = log, clock = systemClock } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
+  const noteDefect = createDefectLog(log);
+  /** Resolves to `null` when the store fails or does not answer in time: no error may silence an alert. */
+  const ifAvailable: IfAvailable = (answer) =>
+    inTime(answer).catch((error) => {
+      noteDefect(error);
+      return null;
+    });
   /** This node's alerts, used while the store does not answer, and for the words about their end. */
   const sent = new Map<string, SentAlert & { problem: string; isStored: boolean }>();
   let failedPost: { at: Date; keys: string } | null = null;
@@ -60,6 +67,7 @@ export function startAlerts(options: AlertOptions) {
     // Taken before the query, so that events during the query count as later than this alert.
     const now = clock.now();
     const situation = await watch.find(now);
+    if (situation.defect !== null) noteDefect(situation.defect);
     if (failedPost && isWithin(CHECK_INTERVAL_MS, failedPost.at.getTime(), now.getTime())) return;
     const stored = (isPosted && (await ifAvailable(store.status.alerts()))) || new Map<string, SentAlert>();
     await reportEnds(situation, stored);
@@ -95,7 +103,7 @@ export function startAlerts(options: AlertOptions) {
     const isRecent = (alert: SentAlert | null | undefined) =>
       alert && isWithin(intervalMs(trouble, retention), alert.at.getTime(), now.getTime());
     if (isRecent(last) || isRecent(sent.get(key))) return null;
-    const onSent = await newsOf(trouble, facts, store);
+    const onSent = await newsOf(trouble, facts, store, ifAvailable);
     if (onSent === null) return null;
     const alert = { at: now, since: last?.since ?? trouble.since ?? now };
     const isStored = isPosted ? await ifAvailable(store.status.moveAlert(key, last, alert)) : null;
@@ -144,8 +152,10 @@ export function startAlerts(options: AlertOptions) {
     return isSent;
   }
 
-  const onFailure = (error: unknown) =>
+  const onFailure = (error: unknown) => {
+    if (noteDefect(error)) return;
     log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not check for troubles");
+  };
   const checking = repeat(() => check().catch(onFailure), CHECK_INTERVAL_MS, clock);
   return {
     /** Looks for troubles within a second. Call it when a queue pauses or a message is held back. */
@@ -189,8 +199,15 @@ function intervalMs({ kind }: Trouble, retention: Retention): number {
   return DAILY.includes(kind) ? DAY_MS : HOUR_MS;
 }
 
+type IfAvailable = <T>(answer: Promise<T>) => Promise<T | null>;
+
 /** Returns a function that marks the trouble as reported; `null` if it was reported before. */
-async function newsOf({ kind, channel }: Trouble, facts: Situation["facts"], store: AlertOptions["store"]) {
+async function newsOf(
+  { kind, channel }: Trouble,
+  facts: Situation["facts"],
+  store: AlertOptions["store"],
+  ifAvailable: IfAvailable,
+) {
   if (kind === "expiring") {
     const expiring = facts?.expiring;
     return expiring?.unannounced ? () => store.archive.markAnnounced(expiring) : null;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { AnswerTime } from "../../contract/duration.ts";
-import { openPostOffice } from "../../tests/support/post-office.ts";
+import { openPostOffice, withStore } from "../../tests/support/post-office.ts";
 import { CHANNELS, type Channel, rulesOf } from "../store/store.ts";
 import { CHANNEL_TROUBLES, createWatch, TROUBLE_KINDS, WATCHED_CHANNELS } from "./troubles.ts";
 
@@ -43,6 +43,20 @@ it("lists the most urgent trouble first; only operators are told that no website
   expect(await find("server")).toEqual(shared);
   // What a hook that is switched off has left is no trouble.
   expect(await find("server", ["mail"])).toEqual(shared.filter((one) => !/hook|unposted/.test(one)));
+});
+
+it("a defect is not a store that is away", async () => {
+  const { store, dataDir, clock } = await openPostOffice();
+  await store.status.reportNode([], clock.now());
+  const countDeliveries = () => Promise.reject(new TypeError("a defect"));
+  const broken = withStore(store, { queue: { countDeliveries } });
+  const watch = createWatch({ store: broken, dataDir, channels: CHANNELS, askedBy: "operator" });
+  expect(await watch.find(clock.now())).toMatchObject({
+    facts: null,
+    problem: null,
+    defect: new TypeError("a defect"),
+    troubles: [],
+  });
 });
 
 it("Prometheus has a rule for each trouble, with the severity of its channel", () => {

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { Advice } from "../../contract/commands.ts";
 import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/plural.ts";
-import { errorName } from "../log.ts";
+import { errorName, isDefect } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { DeliveryCount } from "../store/queue.ts";
 import { CHANNELS, type Channel, type DeliveryState, rulesOf, StoreLost, StoreUnavailable } from "../store/store.ts";
@@ -98,6 +98,8 @@ export interface Situation {
   facts: Facts | null;
   /** Why messages cannot be stored; `null` if they can. */
   problem: StoreUnavailable | null;
+  /** An error that is none of the store; `null` if there was none. The facts may be missing because of it. */
+  defect: unknown;
   /** The disk of DATA_DIR; `null` if the system gives no information. */
   disk: Disk | null;
   /** When the database was found to be damaged. */
@@ -117,18 +119,30 @@ export function createWatch(options: WatchOptions) {
 
   /** Resolves within seconds, even if the store does not answer. */
   async function find(now: Date): Promise<Situation> {
+    let defect: unknown = null;
+    const noteDefect = (error: unknown) => {
+      if (isDefect(error)) defect ??= error;
+      return null;
+    };
     const [facts, refusal, disk, damagedAt] = await Promise.all([
-      ifAvailable(readFacts(store, now, promisedMs)),
+      inTime(readFacts(store, now, promisedMs)).catch(noteDefect),
       // `ping` writes, because a full disk can still be read.
-      inTime(store.status.ping()).then(() => null, toUnavailable),
+      inTime(store.status.ping()).then(
+        () => null,
+        (error) => {
+          noteDefect(error);
+          return toUnavailable(error);
+        },
+      ),
       diskOf(dataDir),
-      ifAvailable(store.status.damagedAt()),
+      inTime(store.status.damagedAt()).catch(noteDefect),
     ]);
+    const isUnread = facts === null && defect === null;
     const problem =
-      refusal ?? (facts ? null : new StoreUnavailable({ problem: "The message database cannot be read" }));
+      refusal ?? (isUnread ? new StoreUnavailable({ problem: "The message database cannot be read" }) : null);
     // A time from before the clock was set back is replaced by the current time.
     awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
-    const situation = { now, facts, problem, disk, damagedAt };
+    const situation = { now, facts, problem, defect, disk, damagedAt };
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
     return {
       ...situation,
@@ -235,7 +249,7 @@ function listTroubles(
   if (clock) add("clock", "warning", { problem: clock, remedy: CLOCK_REMEDY });
   const quarantined = countOf(facts, "mail", "quarantined");
   if (quarantined && quarantined.unseen > 0) {
-    const { unseen: count, unseenSpam, firstAt: since } = quarantined;
+    const { unseen: count, unseenSpam, unseenSinceAt: since } = quarantined;
     const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
     const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
     const remedy = "some may be real messages; to read them";
@@ -322,7 +336,8 @@ async function diskOf(dataDir: string): Promise<Disk | null> {
   }
 }
 
-function inTime<T>(answer: Promise<T>): Promise<T> {
+/** Rejects with StoreUnavailable if the store does not answer in time. */
+export function inTime<T>(answer: Promise<T>): Promise<T> {
   return withinMs(
     ANSWER_LIMIT_MS,
     answer,
@@ -330,12 +345,11 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   );
 }
 
-/** Resolves to `null` when the store fails or does not answer in time: no error may silence an alert. */
-export function ifAvailable<T>(answer: Promise<T>): Promise<T | null> {
-  return inTime(answer).catch(() => null);
-}
-
 function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
+  if (isDefect(error)) {
+    const problem = `This program has a defect (${errorName(error)})`;
+    return new StoreUnavailable({ problem, remedy: "report it with its stack, which is in the log" });
+  }
   return new StoreUnavailable({ problem: `The message database cannot be used (${errorName(error)})` });
 }

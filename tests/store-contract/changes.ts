@@ -369,6 +369,15 @@ export function changesSuite(test: ContractTest): void {
     expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(100);
   });
 
+  test("keeps a colleague's mark when a reply is taken back", async ({ node, other }) => {
+    const reference = await store(node);
+    await node.messages.reply(reference, SECOND, later(1), { undoMs: 10_000 });
+    await other.messages.act("answer", { references: [reference] }, later(2));
+    expect(await node.messages.takeBackReply(reference, SECOND.key, later(3))).toBe(true);
+    expect((await get(node, reference)).answeredAt).toEqual(later(2));
+    expect((await node.messages.history(reference)).map(({ kind }) => kind)).toEqual(["answered"]);
+  });
+
   test("queues a reply once, and marks the message as answered when it is delivered", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");

@@ -46,7 +46,13 @@ export function deliveriesSuite(test: ContractTest): void {
     }
     expect(await node.queue.dueInMs(channel, later(30))).toBeNull();
     const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), reference, error: "550 no" };
-    expect(await node.queue.countDeliveries()).toContainEqual({ channel, ...failed, unseen: 0, unseenSpam: 0 });
+    expect(await node.queue.countDeliveries()).toContainEqual({
+      channel,
+      ...failed,
+      unseen: 0,
+      unseenSinceAt: null,
+      unseenSpam: 0,
+    });
     expect(await node.messages.list({ state: "failed" })).toMatchObject([{ reference }]);
 
     expect(await node.messages.act("retry", { references: [reference] }, later(40))).toEqual([reference]);
@@ -269,7 +275,9 @@ export function deliveriesSuite(test: ContractTest): void {
     const [seen, released] = [await store(node, trapped()), await store(node, trapped(), later(HOUR_MS))];
     for (const reference of [seen.toLowerCase(), await store(node), "BC-NONE-00"])
       await node.messages.markSeen(reference, NOON);
-    expect(await rows("quarantined")).toMatchObject([{ count: 2, unseen: 1, lastAt: later(HOUR_MS) }]);
+    expect(await rows("quarantined")).toMatchObject([
+      { count: 2, unseen: 1, unseenSinceAt: later(HOUR_MS), firstAt: NOON, lastAt: later(HOUR_MS) },
+    ]);
     // The waiting time of a released message starts at its release.
     await node.messages.act("release", { references: [released] }, later(9 * HOUR_MS));
     expect(await rows("queued")).toMatchObject([{ count: 2, firstAt: NOON, lastAt: later(9 * HOUR_MS) }]);

@@ -16,6 +16,7 @@ export type Behaviour =
   | { kind: "accept"; afterMs?: number }
   | { kind: "refuse"; at: "greeting" | "sender" | "recipient" | "data"; code: number; times?: number }
   | { kind: "drop-after-data"; times?: number }
+  | { kind: "garble-after-data" }
   | { kind: "hold-after-data"; times?: number }
   | { kind: "hang-after-data" }
   | { kind: "hang-before-greeting" };
@@ -47,6 +48,11 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
   const answer = (at: string, callback: (error?: Error | null) => void, quoted = "") =>
     isTime("refuse", at) ? callback(refusal(quoted)) : callback();
 
+  const socketOf = ({ id }: { id: string }) => {
+    const own = [...server.connections].find(({ session }) => session.id === id);
+    if (!own) throw new Error("The connection is closed");
+    return own._socket;
+  };
   const server = new SMTPServer({
     logger: false,
     disableReverseLookup: true,
@@ -77,9 +83,9 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
       mails.push({ raw, sender: mailFrom ? mailFrom.address : "", recipients, isUtf8: smtpUtf8 === true });
       if (isTime("hang-after-data")) return;
       if (isTime("hold-after-data")) held.push(callback);
-      else if (isTime("drop-after-data")) {
-        [...server.connections].find((connection) => connection.session.id === session.id)?._socket.destroy();
-      } else if (behaviour.kind === "accept") setTimeout(callback, behaviour.afterMs ?? 0);
+      else if (isTime("garble-after-data")) socketOf(session).end("zzz\r\n");
+      else if (isTime("drop-after-data")) socketOf(session).destroy();
+      else if (behaviour.kind === "accept") setTimeout(callback, behaviour.afterMs ?? 0);
       else answer("data", callback, `${JSON.stringify(session.envelope)} ${String(raw).replaceAll(/\s+/g, " ")}`);
     },
   });
