@@ -1,27 +1,13 @@
-import { Button, Progress } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useEffect, useState } from "react";
 import { serially } from "../contract/serially.ts";
 import { visible } from "../contract/visible-text.ts";
-import {
-  type Action,
-  type ActionResult,
-  call,
-  describeFailure,
-  download,
-  type Filter,
-  isRefused,
-  reloadAll,
-  type Target,
-} from "./api.ts";
-import { formatBytes, formatNumber, plural } from "./labels.tsx";
+import { type Action, type ActionResult, call, describeFailure, download, isRefused, reloadAll } from "./api.ts";
+import { plural } from "./labels.tsx";
 import { Dialog, type DialogProps, focusTitle } from "./parts.tsx";
 import { STATE } from "./rows.tsx";
 
-/** Small enough to show progress and to cancel quickly. */
-const BATCH = 50;
-/** Shorter work shows no dialog. */
-const SHOW_PROGRESS_MS = 300;
 /** Long enough to read. The list shows the result too. */
 const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
@@ -32,7 +18,6 @@ const RED = { color: "red" } as const;
 
 interface ActionLabels {
   label: string;
-  running: string;
   /** Follows the number of messages, as in `3 messages marked as answered`. */
   done: string;
   /** Only for marks, which can be undone: asks about many messages. */
@@ -40,28 +25,16 @@ interface ActionLabels {
 }
 
 export const ACTION_LABELS: Readonly<Record<Action, ActionLabels>> = {
-  answer: {
-    label: "Mark answered",
-    running: "Marking as answered",
-    done: "marked as answered",
-    question: (messages) => `Mark ${messages} as answered?`,
-  },
+  answer: { label: "Mark answered", done: "marked as answered", question: (some) => `Mark ${some} as answered?` },
   unanswer: {
     label: "Mark unanswered",
-    running: "Marking as unanswered",
     done: "marked as unanswered",
-    question: (messages) => `Mark ${messages} as unanswered?`,
+    question: (some) => `Mark ${some} as unanswered?`,
   },
-  retry: { label: "Retry", running: "Retrying", done: "queued again" },
-  release: { label: "Release", running: "Releasing", done: "released", question: (messages) => `Release ${messages}?` },
-  spam: {
-    label: "Spam",
-    running: "Marking as spam",
-    done: "marked as spam",
-    question: (some) => `Mark ${some} as spam?`,
-  },
-  resend: { label: "Resend", running: "Resending", done: "queued again" },
-  delete: { label: "Delete", running: "Deleting", done: "deleted" },
+  retry: { label: "Retry", done: "queued again" },
+  release: { label: "Release", done: "released", question: (some) => `Release ${some}?` },
+  spam: { label: "Spam", done: "marked as spam", question: (some) => `Mark ${some} as spam?` },
+  delete: { label: "Delete", done: "deleted" },
 };
 export const ALL_ACTIONS = Object.keys(ACTION_LABELS) as Action[];
 
@@ -142,10 +115,6 @@ function ask(title: string, text: string, confirm: string, look: { color?: "red"
   });
 }
 
-/** `percent` is `null` if it is unknown. */
-type Report = (title: string, text: string, percent: number | null) => void;
-type Work = (report: Report, signal: AbortSignal) => Promise<Notice | null>;
-
 const pending = new Set<string>();
 const oneByOne = serially();
 
@@ -153,44 +122,16 @@ const oneByOne = serially();
  * Runs the work after all earlier work, and shows the result. `press` identifies the button: resolves to false if the
  * work of an earlier press is not finished.
  */
-export async function attempt(press: string, work: Work): Promise<boolean> {
+export async function attempt(press: string, work: () => Promise<Notice | null>): Promise<boolean> {
   if (pending.has(press)) return false;
   if (pending.size === 0) clearNotices();
   pending.add(press);
-  await oneByOne(() => showProgress(work)).finally(() => pending.delete(press));
-  return true;
-}
-
-/** Shows the progress of work that takes noticeably long, and lets the operator cancel it. */
-async function showProgress(work: Work): Promise<void> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  let latest: DialogProps | null = null;
-  let isDue = false;
-  // Shows nothing without a report, because an open dialog may ask about another action.
-  const show = () => {
-    isDue = true;
-    if (latest) setDialog({ ...latest, ...(signal.aborted && { close: "Cancelling …" }) });
-  };
-  const timer = setTimeout(show, SHOW_PROGRESS_MS);
-  const onClose = () => {
-    controller.abort();
-    show();
-  };
-  try {
-    const notice = await work((title, text, percent) => {
-      const bar = <Progress value={percent ?? 100} animated={percent === null} size="lg" aria-label={title} />;
-      latest = { title: `${title} …`, children: [bar, <p key="text">{text}</p>], onClose };
-      if (isDue) show();
-    }, signal);
+  const run = async () => {
+    const notice = await work().catch((error: unknown): Notice => ({ tone: "failure", text: describeFailure(error) }));
     if (notice) notify(notice);
-  } catch (error) {
-    if (signal.aborted) notify({ tone: "warning", text: "Cancelled." });
-    else notify({ tone: "failure", text: describeFailure(error) });
-  } finally {
-    clearTimeout(timer);
-    if (isDue && latest) setDialog(null);
-  }
+  };
+  await oneByOne(run).finally(() => pending.delete(press));
+  return true;
 }
 
 interface PerformOptions {
@@ -201,44 +142,33 @@ interface PerformOptions {
 }
 
 /**
- * Asks for a confirmation if the action cannot be undone or marks many messages, then acts in batches. Resolves to false if the operator
- * cancels, or if the same action is not finished.
+ * Asks for a confirmation if the action cannot be undone or marks many messages, then acts. Resolves to false if the
+ * operator cancels, or if the same action is not finished.
  */
 export async function perform(
   action: Action,
-  targets: readonly { reference: string; version: string; name?: string }[],
+  messages: readonly { reference: string; version: string; name: string }[],
   { refresh = reloadAll, onUndo }: PerformOptions = {},
 ): Promise<boolean> {
-  const total = targets.length;
   const step = ACTION_LABELS[action].question && crypto.randomUUID();
   // Asks immediately: later, another message could be on the screen behind the question.
-  const confirmation = confirmationOf(action, total, targets[0]?.name);
+  const confirmation = confirmationOf(action, messages.length, messages[0]?.name);
   if (confirmation && !(await ask(...confirmation))) return false;
-  return attempt(`${action} ${targets.map(({ reference }) => reference)}`, async (report, signal) => {
-    const results: ActionResult[] = [];
-    let problem: unknown = null;
-    while (results.length < total && !signal.aborted && problem === null) {
-      const done = results.length;
-      const text = `${formatNumber(done)} of ${formatNumber(total)}`;
-      // One message needs one call, without progress: there is nothing to cancel, and the focus stays in place.
-      if (total > 1) report(ACTION_LABELS[action].running, text, (done / total) * 100);
-      const batch = targets.slice(done, done + BATCH).map(({ reference, version }) => ({ reference, version }));
-      // A running call is never aborted, because its outcome would be unknown.
-      const answer = await call.act.mutate({ action, targets: batch, step }).catch((error: unknown) => {
-        problem = error;
-      });
-      results.push(...(answer?.results ?? []));
-    }
+  const targets = messages.map(({ reference, version }) => ({ reference, version }));
+  return attempt(`${action} ${targets[0]?.reference}`, async () => {
+    const { results } = await call.act.mutate({ action, targets, step }).catch(async (error: unknown) => {
+      await refresh([]);
+      const unknown = "Some messages may have changed: check them before you try again.";
+      throw new Error(`The action failed. ${describeFailure(error)} ${unknown}`);
+    });
     await refresh(results);
     const isDone = results.some(({ outcome }) => outcome === "done");
-    const undo = step && isDone ? () => undoStep(step, onUndo) : undefined;
-    return { ...outcomeNotice(action, results, total, problem), undo };
+    return { ...outcomeNotice(action, results), undo: step && isDone ? () => undoStep(step, onUndo) : undefined };
   });
 }
 
 function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
-  void attempt(`undo ${step}`, async (report) => {
-    report("Undoing", "One moment", null);
+  void attempt(`undo ${step}`, async () => {
     await onUndo?.();
     try {
       const { done, skipped } = await call.undo.mutate({ step });
@@ -256,8 +186,6 @@ function confirmationOf(action: Action, count: number, name: string | undefined)
   const messages = plural(count, "message");
   const { question, label } = ACTION_LABELS[action];
   if (question && count > MARKED_UNASKED) return [question(messages), "You can undo this.", label, {}];
-  if (action === "resend" && count > 1)
-    return [`Resend ${messages}?`, "The team gets each message by email again.", `Resend ${messages}`, RED];
   if (action !== "delete") return null;
   const text =
     "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
@@ -266,7 +194,7 @@ function confirmationOf(action: Action, count: number, name: string | undefined)
 }
 
 /** One sentence about the whole action, and one for each reason why messages were not changed. */
-function outcomeNotice(action: Action, results: readonly ActionResult[], total: number, problem: unknown): Notice {
+function outcomeNotice(action: Action, results: readonly ActionResult[]): Notice {
   const done = results.filter(({ outcome }) => outcome === "done").length;
   const changed = results.flatMap(({ reference, state }) =>
     state ? `${reference} (now ${STATE[state][0].toLowerCase()})` : [],
@@ -278,38 +206,20 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
       `Skipped, because they changed in the meantime: ${listed(changed)}. Check them, then try again.`,
     gone.length > 0 && `No longer there: ${listed(gone)}.`,
     refused.length > 0 && `Skipped: ${listed(refused, "; ")}.`,
-    problem !== null
-      ? `${describeFailure(problem)} Some messages may have changed: check them before you try again.`
-      : results.length < total &&
-        `Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} were not changed.`,
   ].filter((detail) => detail !== false);
-  const none = problem === null ? "Nothing was changed." : "The action failed.";
-  const text = done === 0 ? none : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
-  return { tone: problem !== null ? "failure" : details.length > 0 ? "warning" : "success", text, details };
+  const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
+  return { tone: details.length > 0 ? "warning" : "success", text, details };
 }
 
 function listed(names: readonly string[], separator = ", "): string {
   const rest = names.length - NAMED_REFERENCES;
   const named = names.slice(0, NAMED_REFERENCES).join(separator);
-  return rest > 0 ? `${named} and ${formatNumber(rest)} more` : named;
+  return rest > 0 ? `${named} and ${rest} more` : named;
 }
 
-/** All messages that match the filter now; `null` if the operator cancels. */
-export async function selectAll(filter: Filter): Promise<readonly Target[] | null> {
-  let found: readonly Target[] | null = null;
-  await attempt("select", async (report, signal) => {
-    report("Finding all messages", "One moment", null);
-    found = await call.select.query(filter, { signal });
-    return null;
-  });
-  return found;
-}
-
-export function saveAs(title: string, path: string, query: Readonly<Record<string, string>>): Promise<boolean> {
-  return attempt(`download ${path}`, async (report, signal) => {
-    const show = (bytes: number) => report(title, `${formatBytes(bytes)} so far`, null);
-    show(0);
-    const { name, bytes } = await download(path, query, show, signal);
-    return { tone: "success", text: `Saved as ${name} (${formatBytes(bytes)}).` };
-  });
+export function saveAs(path: string, query: Readonly<Record<string, string>>): Promise<boolean> {
+  return attempt(`download ${path}`, async () => ({
+    tone: "success",
+    text: `Saved as ${await download(path, query)}.`,
+  }));
 }

@@ -9,18 +9,14 @@ import type { Router } from "../server/operator/router.ts";
 
 type Inputs = inferRouterInputs<Router>;
 type Outputs = inferRouterOutputs<Router>;
-export type Filter = Pick<Inputs["list"], "tab" | "search" | "country" | "since" | "until">;
-export type Sort = NonNullable<Inputs["list"]["sort"]>;
+export type Filter = Pick<Inputs["list"], "tab" | "search">;
 export type Action = Inputs["act"]["action"];
 export type TabCounts = Outputs["list"]["counts"];
 export type Tab = keyof TabCounts;
 export type MessageView = Outputs["list"]["messages"][number];
 export type MessageDetail = Outputs["message"];
-export type Target = Outputs["select"][number];
 export type ActionResult = Outputs["act"]["results"][number];
 export type Person = Outputs["person"];
-export type Overview = Outputs["overview"];
-export type Trouble = Overview["troubles"][number];
 
 const TOKEN_KEY = "inbox-token";
 const TOKEN_IN_FRAGMENT = /^#([\w-]{43})/;
@@ -151,6 +147,12 @@ function setLive(changes: Partial<Live>): void {
 
 export const useLive = () => useQuery<Live>({ queryKey: LIVE_KEY, queryFn: skipToken }).data ?? live;
 
+/** Polled, because a server that stops causes no change: it just stops reporting. */
+const STATUS_MS = 15_000;
+
+/** What is wrong, and whether the website runs. */
+export const useStatus = () => useQuery(trpc.status.queryOptions(undefined, { refetchInterval: STATUS_MS })).data;
+
 /**
  * Keeps the result of `useLive` up to date, and reloads the shown data after every change. Only a visible tab has a
  * stream, because browsers allow only six connections to one host. A tab that is shown again reloads its data.
@@ -196,31 +198,18 @@ function openStream(): () => void {
   return () => close();
 }
 
-/** Saves an answer as a file; `report` receives the number of bytes so far. Returns the file's name and size. */
-export async function download(
-  path: string,
-  query: Readonly<Record<string, string>>,
-  report: (bytes: number) => void,
-  signal: AbortSignal,
-): Promise<{ name: string; bytes: number }> {
-  const answer = await fetch(`/api/${path}?${new URLSearchParams(query)}`, { headers: headers(), signal });
-  if (!answer.ok || !answer.body) throw new Error((await answer.text()).trim());
-  // A blob is kept outside the page's memory, so that a large file does not fill it.
-  const parts: Blob[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    parts.push(new Blob([chunk]));
-    bytes += chunk.length;
-    report(bytes);
-  }
+/** Saves an answer as a file; returns its name. */
+export async function download(path: string, query: Readonly<Record<string, string>>): Promise<string> {
+  const answer = await fetch(`/api/${path}?${new URLSearchParams(query)}`, { headers: headers() });
+  if (!answer.ok) throw new Error((await answer.text()).trim());
   const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "export";
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob(parts, { type: answer.headers.get("content-type") ?? "" }));
+  link.href = URL.createObjectURL(await answer.blob());
   link.download = name;
   link.click();
   // The browser reads it after the click.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  return { name, bytes };
+  return name;
 }
 
 /** The text that tells the operator about a thrown error. */

@@ -6,15 +6,12 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 import { ActionDialog, undoLast } from "./actions.tsx";
-import { type Connection, type Trouble, trpc, useLive } from "./api.ts";
+import { type Connection, trpc, useLive, useStatus } from "./api.ts";
 import { KeyHelp, useKeys } from "./keys.tsx";
-import { formatSince } from "./labels.tsx";
+import { formatAge, formatSince } from "./labels.tsx";
 import type { ListView } from "./list-view.ts";
 import { focusTitle, ScreenTitle } from "./parts.tsx";
 import { rowId } from "./rows.tsx";
-
-/** Polled, because a server that stops causes no change: it just stops reporting. */
-const STATUS_MS = 15_000;
 
 export function Shell() {
   const { connection } = useLive();
@@ -73,10 +70,6 @@ function Header() {
         <Link to="/" search={isList ? {} : lastView.current} activeOptions={{ exact: true }} {...current}>
           Messages
         </Link>
-        <Link to="/people" activeOptions={{ includeSearch: false }}>
-          People
-        </Link>
-        <Link to="/overview">Overview</Link>
       </nav>
       <StatusLine />
     </header>
@@ -107,25 +100,13 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
   );
 }
 
-const LINKS: Readonly<Partial<Record<Trouble["kind"], [text: string, list: Partial<ListView>]>>> = {
-  overdue: ["Show waiting", { tab: "waiting" }],
-  failed: ["Show failed", { tab: "failed" }],
-  quarantined: ["Show quarantined", { tab: "quarantined" }],
-  unanswered: ["Show unanswered", { tab: "unanswered", sort: "oldest" }],
-  expiring: ["Show the oldest", { tab: "all", sort: "oldest" }],
-};
-/** The list with the trouble's messages. The tab Waiting lists only mails, and the tab Failed no acknowledgements. */
-export const listOf = ({ kind, channel }: Trouble) =>
-  channel === "acknowledgement" || (kind === "overdue" && channel !== "mail") ? undefined : LINKS[kind];
-/** Whether the operator has to act. */
-export const isPressing = ({ severity }: Trouble) => severity !== "info";
-
 function StatusLine() {
   const { connection } = useLive();
-  // One day, which is fast to count.
-  const { data } = useQuery(trpc.overview.queryOptions({ days: 1 }, { refetchInterval: STATUS_MS }));
-  const known = connection === "live" ? data : undefined;
-  const troubles = known?.troubles.filter((one) => isPressing(one) && one.kind !== "website-down") ?? [];
+  const status = useStatus();
+  const { pathname } = useLocation();
+  const known = connection === "live" ? status : undefined;
+  const troubles = known?.troubles.filter(({ severity, kind }) => severity !== "info" && kind !== "website-down") ?? [];
+  const [first] = troubles;
   const since = known?.website.lastSeenAt ? ` since ${formatSince(known.website.lastSeenAt, known.now)}` : "";
   const waiting = connection === "connecting" || connection === "live" ? "Connecting" : "No connection";
   return (
@@ -133,23 +114,15 @@ function StatusLine() {
       <p data-trouble={known?.website.isRunning === false} role="status">
         {known ? (known.website.isRunning ? "Website: running" : `Website: not running${since}`) : waiting}
       </p>
-      <ul className="plain marks">
-        {troubles.slice(0, 1).map((trouble) => {
-          const [, search] = listOf(trouble) ?? [];
-          return (
-            <li key={`${trouble.kind} ${trouble.channel}`}>
-              <Link to={search ? "/" : "/overview"} search={search ?? {}}>
-                {trouble.what}
-              </Link>
-            </li>
-          );
-        })}
-        {troubles.length > 1 && (
-          <li>
-            <Link to="/overview">{troubles.length - 1} more</Link>
-          </li>
-        )}
-      </ul>
+      {known && (
+        <p className="soft">
+          {known.lastBackupAt ? `Last backup: ${formatAge(known.lastBackupAt, known.now)}` : "No backup yet"}
+        </p>
+      )}
+      {/* The list itself shows them with their remedies. */}
+      {first && pathname !== "/" && (
+        <Link to="/">{troubles.length > 1 ? `${first.what}, and ${troubles.length - 1} more` : first.what}</Link>
+      )}
       <KeyHelp />
     </section>
   );

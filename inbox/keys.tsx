@@ -1,5 +1,5 @@
-import { Button, Checkbox, Kbd } from "@mantine/core";
-import { useLocalStorage, useWindowEvent } from "@mantine/hooks";
+import { Button, Kbd } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
 import { useState } from "react";
 import { Dialog, Facts } from "./parts.tsx";
 
@@ -9,14 +9,11 @@ export function isOccupied(): boolean {
   return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
 }
 
-const useSetting = () => useLocalStorage({ key: "inbox-keys", defaultValue: true, getInitialValueInEffect: false });
-
-/** Shortcuts work unless the operator is occupied or has switched them off. */
+/** Shortcuts work unless the operator is occupied. */
 export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
-  const [isOn] = useSetting();
   useWindowEvent("keydown", (event) => {
     const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
-    if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || !isOn) return;
+    if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey) return;
     const act = keys[key];
     // A key that is held down repeats only movement, no other action.
     if (!act || isOccupied() || (repeat && key !== "j" && key !== "k")) return;
@@ -41,7 +38,6 @@ const KEYS = {
 
 export function KeyHelp() {
   const [isOpen, setIsOpen] = useState(false);
-  const [isOn, setIsOn] = useSetting();
   const open = () => setIsOpen(true);
   useKeys({ "?": open });
   return (
@@ -55,7 +51,6 @@ export function KeyHelp() {
             labelWidth="2.5rem"
             facts={Object.entries(KEYS).map(([key, name]) => [<Kbd key={key}>{key}</Kbd>, name])}
           />
-          <Checkbox label="Use these keys" checked={isOn} onChange={() => setIsOn(!isOn)} />
         </Dialog>
       )}
     </>

@@ -9,10 +9,9 @@ const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", 
 const SHORT_DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
-const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 export const formatNumber = (value: number) => NUMBER.format(value);
-/** Uses the operator's time zone, like every function here except `formatUtcDay`. */
+/** Uses the operator's time zone, like every function here. */
 export const formatTime = (date: Date) => TIME.format(date);
 /** When a message will be erased: `on 16 Nov`. A message past its date waits until a server erases it. */
 export const erasedWhen = (expiresAt: Date, now: Date) =>
@@ -20,8 +19,6 @@ export const erasedWhen = (expiresAt: Date, now: Date) =>
 /** The time for today, `06:04`; otherwise also the date, `14 Nov, 06:04`. */
 export const formatSince = (date: Date, now: Date) =>
   date.toDateString() === now.toDateString() ? CLOCK.format(date) : `${SHORT_DATE.format(date)}, ${CLOCK.format(date)}`;
-/** Formats a UTC day, given as `YYYY-MM-DD`. */
-export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 
 /** `1 message`, `2,000 messages`, `3 countries`. */
 export const plural = (count: number, noun: string) => pluralOf(count, noun, formatNumber);
@@ -40,16 +37,10 @@ export const ALL_COUNTRIES = LETTERS.flatMap((one) => LETTERS.map((other) => one
 const WEEK_MS = 7 * 86_400_000;
 
 /** A short age: `now`, `12m`, `3h`, `5d`, or the date after a week. */
-export function ageOf(date: Date, now: Date): string {
+export function formatAge(date: Date, now: Date): string {
   const ms = now.getTime() - date.getTime();
   if (ms < WEEK_MS) return ms < 60_000 ? "now" : formatDuration(ms);
   return (date.getFullYear() === now.getFullYear() ? SHORT_DATE : DATE).format(date);
-}
-
-export function formatBytes(bytes: number): string {
-  const power = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const number = (bytes / 1000 ** power).toLocaleString("en-GB", { maximumFractionDigits: power > 1 ? 1 : 0 });
-  return `${number} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
 }
 
 const HIDDEN_OR_NOT = new RegExp(`(${HIDDEN_CHARACTER.source})`, "u");
@@ -79,7 +70,7 @@ export function VisitorText({ text, isMultiline = false }: { text: string; isMul
 export function Moment({ at, now }: { at: Date; now: Date }) {
   return (
     <time dateTime={at.toISOString()} title={formatTime(at)}>
-      {ageOf(at, now)}
+      {formatAge(at, now)}
     </time>
   );
 }

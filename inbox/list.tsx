@@ -1,26 +1,16 @@
-import { Box, Button, Checkbox, Group, NativeSelect, Paper, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useDidUpdate } from "@mantine/hooks";
+import { Box, Button, Checkbox, Group, Paper, TextInput } from "@mantine/core";
+import { useDebouncedCallback, useDidUpdate, useMediaQuery } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import superjson from "superjson";
-import { MAX_SEARCH_LENGTH, SEARCHED_COLUMNS } from "../contract/operator-limits.ts";
-import { capitalised } from "../contract/visible-text.ts";
-import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs, selectAll } from "./actions.tsx";
-import { type Action, type MessageView, type Tab, type TabCounts, type Target, trpc, useLive } from "./api.ts";
+import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
+import { asSentence } from "../contract/visible-text.ts";
+import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs } from "./actions.tsx";
+import { type Action, type MessageView, type Tab, type TabCounts, trpc, useLive, useStatus } from "./api.ts";
 import { useKeys } from "./keys.tsx";
-import { countryOptions, formatNumber, plural } from "./labels.tsx";
-import {
-  hasFilters,
-  keysOf,
-  type ListView,
-  NO_COUNTRY,
-  PAGE_SIZE,
-  PERIOD_NAME,
-  SORT_NAME,
-  TAB_NAME,
-  useFilter,
-} from "./list-view.ts";
+import { formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
+import { filterOf, type ListView, PAGE_SIZE, TAB_NAME, TABS } from "./list-view.ts";
 import { EmptyPanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows, rowId } from "./rows.tsx";
 
@@ -30,12 +20,13 @@ const route = getRouteApi("/");
 
 export function ListScreen() {
   const view = route.useSearch();
-  const filter = useFilter(view);
   const { counts: allCounts } = useLive();
-  const range = { sort: view.sort, offset: (view.page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
-  const query = useQuery(trpc.list.queryOptions({ ...filter, ...range }, { placeholderData: keepPreviousData }));
+  const range = { offset: (view.page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const query = useQuery(
+    trpc.list.queryOptions({ ...filterOf(view), ...range }, { placeholderData: keepPreviousData }),
+  );
   const { data, isPlaceholderData } = query;
-  const counts = data?.counts ?? (hasFilters(view) ? null : allCounts);
+  const counts = data?.counts ?? (view.search ? null : allCounts);
   const fresh = useFresh(isPlaceholderData ? undefined : data?.messages, JSON.stringify(view));
   return (
     <>
@@ -46,8 +37,10 @@ export function ListScreen() {
           {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
         </p>
       </div>
+      <Attention />
       <Tabs view={view} counts={counts} />
-      <Filters view={view} />
+      <SearchField view={view} />
+      <PersonLink search={view.search} />
       <Loaded query={query} label="Loading messages">
         {({ messages, counts }) =>
           messages.length === 0 ? (
@@ -85,7 +78,7 @@ function showCurrent(tabs: HTMLElement | null): void {
 function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
   return (
     <nav className="tabs" aria-label="Messages by state" ref={showCurrent}>
-      {keysOf(TAB_NAME).map((tab) => (
+      {TABS.map((tab) => (
         <Link
           key={tab}
           to="/"
@@ -103,86 +96,75 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
   );
 }
 
-function Filters({ view }: { view: ListView }) {
+function SearchField({ view }: { view: ListView }) {
   const navigate = useNavigate({ from: "/" });
-  const { data: countries = [] } = useQuery(trpc.countries.queryOptions());
   const [search, setSearch] = useState(view.search);
-  const [isOpen, setIsOpen] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // Changes the URL as it is at that time, so that a choice made while typing is kept.
-  const change = (changes: Partial<ListView>, replace = false) =>
-    navigate({ search: (before) => ({ ...before, page: 1, ...changes }), replace, resetScroll: false });
-  const find = useDebouncedCallback((typed: string) => change({ search: typed.trim() }, true), TYPING_PAUSE_MS);
+  // Changes the URL as it is at that time, so that a tab chosen while typing is kept.
+  const find = useDebouncedCallback(
+    (typed: string) =>
+      navigate({
+        search: (before) => ({ ...before, page: 1, search: typed.trim() }),
+        replace: true,
+        resetScroll: false,
+      }),
+    TYPING_PAUSE_MS,
+  );
   // Going back or forward changes the URL, but not the field.
   useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
   useKeys({ "/": () => field.current?.select() });
-
-  const codes = new Set([...countries.map(({ country }) => country), view.country]).difference(
-    new Set(["", NO_COUNTRY]),
-  );
-  const active = [view.country !== "", view.period !== "any", view.sort !== "newest"].filter(Boolean).length;
   return (
-    <Group component="search" className="filters" align="end" data-open={isOpen}>
+    <search>
       <TextInput
         ref={field}
         id="search"
-        flex="1 1 9rem"
-        label="Search"
+        aria-label="Search"
         type="search"
         value={search}
         maxLength={MAX_SEARCH_LENGTH}
-        placeholder={capitalised(SEARCHED_COLUMNS.join(", "))}
+        placeholder="Search messages, replies and notes"
         onChange={({ target }) => {
           setSearch(target.value);
           find(target.value);
         }}
       />
-      <Button className="narrow-only" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-        Filters{active > 0 ? ` (${active})` : ""}
-      </Button>
-      <NativeSelect
-        label="Country"
-        value={view.country}
-        onChange={({ target }) => change({ country: target.value })}
-        data={[
-          { value: "", label: "All countries" },
-          ...countryOptions([...codes]),
-          { value: NO_COUNTRY, label: "No country" },
-        ]}
-      />
-      <NativeSelect
-        label="Time"
-        value={view.period}
-        onChange={({ target }) => change({ period: target.value as ListView["period"], since: "", until: "" })}
-        data={optionsOf(PERIOD_NAME)}
-      />
-      <NativeSelect
-        label="Order"
-        value={view.sort}
-        onChange={({ target }) => change({ sort: target.value as ListView["sort"] })}
-        data={optionsOf(SORT_NAME)}
-      />
-      {view.period === "dates" && (
-        <>
-          <DateField label="From" value={view.since} onChange={(since) => change({ since }, true)} />
-          <DateField label="Up to and including" value={view.until} onChange={(until) => change({ until }, true)} />
-        </>
-      )}
-    </Group>
+    </search>
   );
 }
 
-const optionsOf = (names: Readonly<Record<string, string>>) =>
-  Object.entries(names).map(([value, label]) => ({ value, label }));
-
-/** Does not update the field while it has the focus, because the operator types a year in four steps. */
-function DateField({ label, value, onChange }: { label: string; value: string; onChange: (date: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  useDidUpdate(() => {
-    if (field.current && field.current !== document.activeElement) field.current.value = value;
-  }, [value]);
+/** Privacy requests name an address, which may have no messages left. */
+function PersonLink({ search }: { search: string }) {
+  if (!/^\S+@\S+$/.test(search)) return null;
   return (
-    <TextInput ref={field} label={label} type="date" defaultValue={value} onChange={(e) => onChange(e.target.value)} />
+    <p>
+      <Link to="/people" search={{ email: search }}>
+        Export, correct, restrict or erase everything from <VisitorText text={search} />
+      </Link>
+    </p>
+  );
+}
+
+/** What is wrong, with its remedy; on a phone only the first problem, so that messages stay in view. */
+function Attention() {
+  const troubles = useStatus()?.troubles.filter(({ severity }) => severity !== "info") ?? [];
+  const isWide = useMediaQuery("(min-width: 48rem)", true, { getInitialValueInEffect: false });
+  const [first, ...others] = troubles;
+  if (!first) return null;
+  return (
+    <details className="attention" open={isWide}>
+      <summary>
+        {first.what}
+        {others.length > 0 && `, and ${others.length} more`}
+      </summary>
+      <ul className="plain stack">
+        {troubles.map(({ kind, channel, what, remedy, since }) => (
+          <li key={`${kind} ${channel}`}>
+            <strong>{asSentence(what)}</strong> {asSentence(remedy)}
+            {since !== null && ` Since ${formatTime(since)}.`}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -190,25 +172,25 @@ const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> 
   all: ["No messages yet", "New messages appear here by themselves."],
   unanswered: ["Everything is answered", "New messages appear here by themselves."],
   answered: ["Nothing is answered yet", "Messages that you reply to or mark as answered are listed here."],
-  waiting: ["Nothing is waiting", "Every message was delivered, or is in another tab."],
+  waiting: ["Nothing is waiting", "Every email, reply and post that was due has been sent, or is in another tab."],
   failed: ["Nothing has failed", "Messages, replies and web hooks that cannot be delivered are listed here."],
   quarantined: ["Nothing is quarantined", "Suspected abuse is listed here until its retention period ends."],
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
-  const isFiltered = hasFilters(view) && !isEmptyStore;
+  const isFiltered = view.search !== "" && !isEmptyStore;
   const isPastEnd = view.page > 1;
   const [title, text] = isPastEnd
     ? ["No more messages", ""]
     : isFiltered
-      ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” matches your search and filters.`]
+      ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” has all of these words.`]
       : NOTHING_IN[isEmptyStore ? "all" : view.tab];
   return (
     <EmptyPanel title={title}>
       <p>{text}</p>
       {(isPastEnd || isFiltered) && (
         <Link to="/" search={isPastEnd ? { ...view, page: 1 } : { tab: view.tab }}>
-          {isPastEnd ? "Back to the first page" : "Clear search and filters"}
+          {isPastEnd ? "Back to the first page" : "Clear the search"}
         </Link>
       )}
     </EmptyPanel>
@@ -225,26 +207,20 @@ interface ResultsProps {
 
 function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   const now = useNow();
-  const filter = useFilter(view);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  /** All messages that matched when the operator selected all, without those that arrived later. */
-  const [everything, setEverything] = useState<readonly Target[] | null>(null);
   const clearButton = useRef<HTMLButtonElement>(null);
   const selectPage = useRef<HTMLInputElement>(null);
-  const selected: readonly Target[] = everything ?? messages.filter(({ reference }) => picked.has(reference));
+  const selected = messages.filter(({ reference }) => picked.has(reference));
   const isPageSelected = messages.every(({ reference }) => picked.has(reference));
 
   const select = (references: Iterable<string>) => {
     clearNotices();
     setPicked(new Set(references));
-    setEverything(null);
   };
   const toggle = (reference: string) => select(picked.symmetricDifference(new Set([reference])));
   const fitting = (action: Action) => selected.filter(({ allowed }) => allowed.includes(action));
   const performOnSelected = async (action: Action) => {
-    if (!(await perform(action, fitting(action)))) return;
-    setPicked(new Set());
-    setEverything(null);
+    if (await perform(action, fitting(action))) setPicked(new Set());
   };
   // The pressed button may have been removed together with its selection.
   useDidUpdate(() => {
@@ -270,16 +246,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
     "!": () => mark("spam"),
   });
 
-  const exportAs = (format: string) => (
-    <Button
-      key={format}
-      size="xs"
-      onClick={() => saveAs(`Exporting as ${format}`, `export.${format}`, { filter: superjson.stringify(filter) })}
-    >
-      Export {format.toUpperCase()}
-    </Button>
-  );
-  const exports = <Group gap="xs">{["csv", "json"].map(exportAs)}</Group>;
+  const exportFile = () => saveAs("export.csv", { filter: superjson.stringify(filterOf(view)) });
   return (
     <Box className="stack" opacity={isOutdated ? 0.6 : 1} aria-busy={isOutdated}>
       <Group className="soft">
@@ -292,9 +259,9 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           onChange={() => select(isPageSelected ? [] : messages.map(({ reference }) => reference))}
         />
         <Pages view={view} shown={messages.length} total={total} />
-        <Box className="wide-only" ml="auto">
-          {exports}
-        </Box>
+        <Button size="xs" ml="auto" onClick={exportFile}>
+          Export CSV
+        </Button>
       </Group>
       {groupsOf(view.tab, messages).map(([group, some]) => (
         <section key={group} className="stack">
@@ -302,17 +269,18 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           <MessageRows
             messages={some}
             now={now}
-            label={`${group}, ${SORT_NAME[view.sort].toLowerCase()}`}
+            label={`${group}, newest first`}
             fresh={fresh}
             view={view}
             selection={{ isSelected: (reference) => picked.has(reference), toggle }}
           />
         </section>
       ))}
-      <Group className="soft" justify="center">
-        {total > messages.length && <Pages view={view} shown={messages.length} total={total} />}
-        <div className="narrow-only">{exports}</div>
-      </Group>
+      {total > messages.length && (
+        <Group className="soft" justify="center">
+          <Pages view={view} shown={messages.length} total={total} />
+        </Group>
+      )}
       <p className="visually-hidden" role="status">
         {selected.length > 0 ? `${plural(selected.length, "message")} selected` : ""}
       </p>
@@ -332,11 +300,6 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           <Button ref={clearButton} size="xs" variant="subtle" onClick={() => select([])}>
             Clear
           </Button>
-          {isPageSelected && total > messages.length && everything === null && (
-            <Button size="xs" onClick={async () => setEverything(await selectAll(filter))}>
-              Select all {formatNumber(total)}
-            </Button>
-          )}
           {ALL_ACTIONS.map((action) => {
             const { length } = fitting(action);
             return (
@@ -372,7 +335,6 @@ function groupsOf(tab: Tab, messages: readonly MessageView[]) {
 function Pages({ view, shown, total }: { view: ListView; shown: number; total: number }) {
   const first = (view.page - 1) * PAGE_SIZE + 1;
   const last = first + shown - 1;
-  const [back, forth] = view.sort === "newest" ? ["Newer", "Older"] : ["Previous", "Next"];
   const button = (name: string, page: number) => (
     <Button size="xs" renderRoot={(props) => <Link {...props} to="/" search={{ ...view, page }} />}>
       {name}
@@ -384,8 +346,8 @@ function Pages({ view, shown, total }: { view: ListView; shown: number; total: n
       <span>
         {formatNumber(first)}–{formatNumber(last)} of {formatNumber(Math.max(last, total))}
       </span>
-      {view.page > 1 && button(back, view.page - 1)}
-      {last < total && button(forth, view.page + 1)}
+      {view.page > 1 && button("Newer", view.page - 1)}
+      {last < total && button("Older", view.page + 1)}
     </Group>
   );
 }

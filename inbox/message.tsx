@@ -13,10 +13,10 @@ import { attempt, perform } from "./actions.tsx";
 import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
 import { isOccupied, useKeys } from "./keys.tsx";
 import { countryName, formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
-import { type ListView, TAB_NAME, useFilter } from "./list-view.ts";
+import { filterOf, type ListView, TAB_NAME } from "./list-view.ts";
 import { Bars, Card, EmptyPanel, Facts, Failure, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { restrictPerson } from "./person.tsx";
-import { focusReply, mailtoOf, ReplyCard, retryLabel } from "./reply.tsx";
+import { focusReply, ReplyCard, retryLabel } from "./reply.tsx";
 import { StateMarks } from "./rows.tsx";
 
 const route = getRouteApi("/messages/$reference");
@@ -59,7 +59,7 @@ function usePlace(reference: string, tab?: ListView["tab"]) {
   const navigate = useNavigate();
   const view = route.useSearch();
   const { pathname } = useLocation();
-  const options = trpc.place.queryOptions({ reference, sort: view.sort, ...useFilter(view), ...(tab && { tab }) });
+  const options = trpc.place.queryOptions({ reference, ...filterOf(view), ...(tab && { tab }) });
   const isStillHere = () => location.pathname === pathname && !isOccupied();
   const show = async (reference: string | null) => {
     if (reference !== null && isStillHere())
@@ -312,13 +312,6 @@ function MessageActions({ message }: { message: MessageDetail }) {
           {item("answer", "Mark answered")}
           {item("unanswer", "Mark unanswered")}
           {item("retry", retryLabel(message))}
-          {item("resend", "Send the mail again")}
-          {!isRestricted && (
-            <Menu.Item component="a" href={mailtoOf(message)}>
-              Open in mail program
-            </Menu.Item>
-          )}
-          <Menu.Item onClick={() => print()}>Print</Menu.Item>
           {item("delete", "Delete", goToList)}
         </Menu.Dropdown>
       </Menu>

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, DataList, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Button, DataList, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { useDidUpdate, useDocumentTitle, useInterval } from "@mantine/hooks";
 import { type FormEvent, type ReactNode, type SyntheticEvent, useLayoutEffect, useRef, useState } from "react";
 import { Mark } from "../app/components/mark.tsx";
@@ -92,26 +92,15 @@ export function Facts({ facts, labelWidth = "6.5rem" }: { facts: readonly Fact[]
 
 interface BarsProps {
   data: readonly (readonly [label: string, value: number])[];
-  format?: (value: number) => string;
-  /** Vertical bars side by side, for a long ordered series; otherwise one bar per line. */
-  isUpright?: boolean;
+  format: (value: number) => string;
 }
 
 /** A bar consists only of its colour, so forced colours would hide it. */
 const IN_COLOR = { forcedColorAdjust: "none" } as const;
 
-export function Bars({ data, format = formatNumber, isUpright = false }: BarsProps) {
+export function Bars({ data, format }: BarsProps) {
   const highest = Math.max(...data.map(([, value]) => value)) || 1;
   const percent = (value: number) => (value / highest) * 100;
-  if (isUpright) {
-    return (
-      <Group style={IN_COLOR} h="12rem" gap={2} align="end" wrap="nowrap" aria-hidden="true">
-        {data.map(([label, value]) => (
-          <Box key={label} flex={1} h={`${percent(value)}%`} bg="var(--bar)" title={`${label}: ${format(value)}`} />
-        ))}
-      </Group>
-    );
-  }
   return (
     <ul className="plain stack" style={IN_COLOR}>
       {data.map(([label, value]) => (

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import {
@@ -9,26 +9,23 @@ import {
   FIELD_NAMES,
   type FieldErrors,
 } from "../contract/contact-message.ts";
-import { MAX_PEOPLE, MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
 import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
-import { useKeys } from "./keys.tsx";
-import { ALL_COUNTRIES, countryOptions, formatNumber, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
-import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
+import { ALL_COUNTRIES, countryOptions, formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
+import { Dialog, EmptyPanel, Facts, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
 
 const route = getRouteApi("/people");
 
 export function PersonScreen() {
-  const { email = "" } = route.useSearch();
-  const query = useQuery(trpc.person.queryOptions({ email }, { enabled: email !== "" }));
-  if (email === "") return <FindPeople />;
+  const { email } = route.useSearch();
+  const query = useQuery(trpc.person.queryOptions({ email }));
   return (
     <>
-      <Link className="back" to="/people">
-        People
+      <Link className="back" to="/">
+        Messages
       </Link>
-      <ScreenTitle name="People">
+      <ScreenTitle name="Person">
         <VisitorText text={email} />
       </ScreenTitle>
       <Loaded query={query} label="Loading this person’s messages">
@@ -40,64 +37,6 @@ export function PersonScreen() {
           )
         }
       </Loaded>
-    </>
-  );
-}
-
-function FindPeople() {
-  const navigate = useNavigate({ from: "/people" });
-  const { search = "" } = route.useSearch();
-  const now = useNow();
-  const options = trpc.people.queryOptions({ search }, { enabled: search !== "", placeholderData: keepPreviousData });
-  const { data, error, refetch } = useQuery(options);
-  const people = search === "" ? undefined : data;
-  const find = (typed: string) =>
-    navigate({ search: typed.trim() === "" ? {} : { search: typed.trim() }, replace: true, resetScroll: false });
-  useKeys({ "/": () => document.getElementById("search")?.focus() });
-  return (
-    <>
-      <ScreenTitle name="People" />
-      <p className="measure">
-        Find all messages from an email address, and export, correct, restrict or erase them, as the privacy policy
-        promises.
-      </p>
-      <search className="measure">
-        <TextInput
-          id="search"
-          label="Any part of a name or an email address"
-          type="search"
-          defaultValue={search}
-          maxLength={MAX_SEARCH_LENGTH}
-          onChange={(event) => find(event.target.value)}
-        />
-      </search>
-      <p className="visually-hidden" role="status">
-        {people ? `${plural(people.length, "address")} found` : ""}
-      </p>
-      {error && !people && <FailurePanel error={error} onRetry={refetch} />}
-      {people?.length === 0 && <EmptyPanel title="No person found">No name or address contains this text.</EmptyPanel>}
-      {people && people.length > 0 && (
-        <ul className="plain rows" aria-label="People, latest message first">
-          {people.map(({ name, email, lastAt, messages }) => (
-            <li key={email} className="row">
-              <Link to="/people" search={{ email }} activeOptions={{ exact: true }}>
-                <strong className="row-who">
-                  <VisitorText text={name} />
-                </strong>
-                <span className="row-text">
-                  <VisitorText text={email} />
-                </span>
-                <span className="soft">
-                  {plural(messages, "message")}, <Moment at={lastAt} now={now} />
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-      {people?.length === MAX_PEOPLE && (
-        <p>These are the first {MAX_PEOPLE}. Type more of the name or address to find others.</p>
-      )}
     </>
   );
 }
@@ -139,7 +78,7 @@ function PersonOf({ person }: { person: Person }) {
         ]}
       />
       <Group gap="xs" className="controls">
-        <Button onClick={() => saveAs("Exporting", "privacy-export.json", { email })}>Export</Button>
+        <Button onClick={() => saveAs("privacy-export.json", { email })}>Export</Button>
         <Button onClick={() => open(CorrectDialog)}>Correct</Button>
         {restricted !== "all" && <Button onClick={() => restrict(true)}>Restrict</Button>}
         {restricted !== "none" && <Button onClick={() => restrict(false)}>Lift restriction</Button>}

@@ -3,8 +3,8 @@ import { getHotkeyHandler } from "@mantine/hooks";
 import { site } from "../app/site.ts";
 import type { DraftText } from "../contract/draft.ts";
 import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
-import { quote, replySubject } from "../contract/quote.ts";
-import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
+import { quote } from "../contract/quote.ts";
+import { asSentence, visible } from "../contract/visible-text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll } from "./api.ts";
 import { isSaved, startSending, takenBack, useDraft } from "./draft.ts";
@@ -14,26 +14,11 @@ import { Card, Facts, focusTitle, useNow } from "./parts.tsx";
 /** A colleague with an older draft does something else. */
 const REPLYING_MS = 10 * 60_000;
 const FIELD_ID = "reply-text";
-/** Windows passes no longer URL to a mail program; other systems allow more. */
-const MAX_MAILTO_LENGTH = 1900;
 
 export function focusReply(): void {
   const field = document.querySelector<HTMLTextAreaElement>(`#${FIELD_ID}`);
   field?.focus();
   field?.setSelectionRange(field.value.length, field.value.length);
-}
-
-/** Encodes every character that a visitor chose: an address may contain `?` or `&`, which would add recipients. */
-export function mailtoOf(message: MessageDetail): string {
-  const recipient = encodeURIComponent(message.email).replaceAll("%40", "@");
-  const start = `mailto:${recipient}?subject=${encodeURIComponent(replySubject(message.reference))}&body=`;
-  let body = "";
-  for (const character of `\n\n${visibleLines(quote(message).toWellFormed())}`.replaceAll("\n", "\r\n")) {
-    const encoded = encodeURIComponent(character);
-    if (start.length + body.length + encoded.length > MAX_MAILTO_LENGTH) break;
-    body += encoded;
-  }
-  return start + body;
 }
 
 /** What a retry sends, such as `Send the mail now and post to the web hook again`. */

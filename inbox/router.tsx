@@ -10,7 +10,6 @@ import { Shell } from "./app.tsx";
 import { ListScreen } from "./list.tsx";
 import { type ListView, NEWEST, parseListView } from "./list-view.ts";
 import { MessageScreen } from "./message.tsx";
-import { OverviewScreen } from "./overview.tsx";
 import { EmptyPanel, FailurePanel, ScreenTitle } from "./parts.tsx";
 import { PersonScreen } from "./person.tsx";
 
@@ -39,15 +38,11 @@ const people = createRoute({
   getParentRoute: () => root,
   path: "/people",
   component: PersonScreen,
-  validateSearch: ({ email, search }: { email?: unknown; search?: unknown }): { email?: string; search?: string } => ({
-    ...(typeof email === "string" && email.trim() !== "" && { email: email.trim() }),
-    ...(typeof search === "string" && search.trim() !== "" && { search: search.trim() }),
-  }),
+  validateSearch: ({ email }: { email?: unknown }) => ({ email: String(email ?? "").trim() }),
 });
-const overview = createRoute({ getParentRoute: () => root, path: "/overview", component: OverviewScreen });
 
 export const router = createRouter({
-  routeTree: root.addChildren([list, message, people, overview]),
+  routeTree: root.addChildren([list, message, people]),
   // Every value stays text: a search for "1e3" is not a search for 1000.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (values) => {

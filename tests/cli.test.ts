@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ContactMessage } from "../contract/contact-message.ts";
-import { estimateNotes } from "../contract/footprint/words.ts";
-import { widthOf } from "../server/cli/output.ts";
 import type { Submission } from "../server/store/intake.ts";
 import type { Store } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
@@ -32,7 +30,7 @@ test("shows its help without opening the database", async () => {
   const dataDir = join(await makeScratchFolder(), "never-made");
   const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
   expect(general).toMatchObject({ code: 0, err: "" });
-  const managing = ["list", "show", "answered", "note", "reply", "retry", "release", "resend", "delete", "export"];
+  const managing = ["list", "show", "answered", "reply", "retry", "release", "delete", "export"];
   for (const name of [...managing, "stats", "backup", "restore", "privacy", "inbox", "preflight"]) {
     expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
     const usage = expect.stringContaining(`Usage: npm run messages -- ${name}`);
@@ -114,29 +112,30 @@ describe("on SQLite", () => {
     const hostile = { name: "E\u001b[31mve", email: "eve@example.org", message: "\u202EHi" };
     const held = await put(hostile, 3, { isTrapped: true });
     expect((await print("list")).split("\n")).toEqual([
-      "STATE        AGE  REFERENCE   FROM                            MESSAGE             TRIES  LAST ERROR",
+      "STATE        AGE  REFERENCE   FROM                             MESSAGE",
       expect.stringMatching(
-        `^quarantined  3m   ${held}  E\\\\u\\{1b\\}\\[31m… <eve@example\\.org>  \\\\u\\{202e\\}Hi          0$`,
+        `^quarantined  3m   ${held}  E\\\\u\\{1b\\}\\[31mve <eve@example\\.org> +\\\\u\\{202e\\}Hi$`,
       ),
-      `failed       2h   ${failed}  Ada Lovelace <ada@example.com>  Good morning, eve…  1      550 \\u{1b}[31mno ${"x".repeat(90)}`,
+      expect.stringMatching(`^failed       2h   ${failed}  Ada Lovelace <ada@example\\.com> +Good morning, everybody$`),
       "",
     ]);
     const filter = ["--state", "failed", "--email", "ADA@example.com", "--since", "3h", "--json"];
     expect(await printJson("list", ...filter)).toMatchObject([{ reference: failed, state: "failed", attempts: 1 }]);
     expect(await printJson("list", "--since", "1h", "--json")).toMatchObject([{ reference: held }]);
-    expect(await printJson("list", "--limit", "1", "--json")).toMatchObject([{ reference: held }]);
     expect(await printJson("list", "--search", "EVERYBODY", "--json")).toMatchObject([{ reference: failed }]);
     expect(await print("list", "--search", "nobody wrote this")).toBe("No messages.\n");
   });
 
-  test("lists names and the start of each text within 120 columns, without a column for errors if there are none", async () => {
-    const long = { name: "山田太郎", email: `${"e".repeat(200)}@example.com`, message: "お問い合わせ".repeat(20) };
-    const reference = await put(long, 3);
-    const [heading, row = ""] = (await print("list")).split("\n");
-    expect(heading).toMatch(/^STATE +AGE +REFERENCE +FROM +MESSAGE$/);
-    expect(row).toMatch(new RegExp(`${reference}  山田太郎 <e{28}…>  お問い合わせ`));
-    expect(widthOf(row)).toBeGreaterThan(117);
-    expect(widthOf(row)).toBeLessThan(121);
+  test("cuts long names, addresses and texts, and says how many messages it does not show", async () => {
+    const long = { name: "山".repeat(30), email: `${"e".repeat(200)}@example.com`, message: "お問い合わせ".repeat(20) };
+    const reference = await put(long, -1);
+    const row = `${reference}  ${"山".repeat(19)}… <${"e".repeat(39)}…>  ${"お問い合わせ".repeat(6)}お問い…`;
+    expect(await print("list")).toContain(`${row}\n`);
+    for (let count = 0; count < 51; count += 1) await put();
+    const [, ...shown] = (await print("list")).trimEnd().split("\n");
+    expect(shown).toHaveLength(51);
+    expect(shown.at(-1)).toBe("50 of 52; --all shows the rest.");
+    expect((await print("list", "--all")).trimEnd().split("\n")).toHaveLength(53);
   });
 
   test("shows a message in full, for a reference in any letter case, with its estimate before its text", async () => {
@@ -148,24 +147,21 @@ describe("on SQLite", () => {
     expect(shown).toContain("Name:              Zoë\n");
     expect(shown).toContain(
       [
-        "Country:           -",
         "",
         "Footprint estimate: about 2.2 t CO₂e a year",
         "  Car    10,000 km, petrol  2.1 t",
         "  Hotel  2 nights           79 kg",
-        ...estimateNotes(footprint, null).map((note) => `  ${note}`),
         "",
         "Words\nFootprint \\u{202e}estimate: none",
         "",
         "History:",
       ].join("\n"),
     );
-    const cells = `,${footprint.totalKg},carKm=10000 hotelNights=2 .*carFuel=petrol.*,"${footprint.factorSet}",`;
-    expect(await print("export")).toMatch(new RegExp(cells.replaceAll(/[()]/g, "\\$&")));
+    expect(await print("export")).toContain(`,${footprint.totalKg},`);
     await store.people.rectify("ada@example.com", {}, NOON, undefined, true);
     await finish(store, "delivered");
     const changed = await print("show", reference);
-    expect(changed).not.toContain("An estimate");
+    expect(changed).not.toContain("Footprint estimate:");
     expect(changed).toContain("Expires at:        2025-07-15T12:00:00.000Z\n");
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
@@ -174,44 +170,37 @@ describe("on SQLite", () => {
     ["hook", "Hook", "Hook sent at", "Web hook"],
     ["acknowledgement", "Acknowledgement", "Acknowledged at", "Acknowledgement"],
   ] as const)("shows the state of the %s in show, export and stats", async (channel, label, sentLabel, name) => {
-    const expectShown = async (outcome: Outcome, state: string, sentAt: string, event: string) => {
+    const expectShown = async (outcome: Outcome, state: string, event: string) => {
       const reference = await send(store, submissionOf(), NOON, ["mail", channel]);
       await settle(channel, outcome);
       const shown = await print("show", reference);
-      expect(shown).toMatch(new RegExp(`^${label}: +${state}\n${sentLabel}: +${sentAt}\n`, "m"));
+      const sentAt = state === "delivered" ? `${sentLabel}: +2025-06-15T12:00:00\\.000Z\n` : "";
+      expect(shown).toMatch(new RegExp(`^${label}: +${state}\n${sentAt}`, "m"));
       expect(shown).toMatch(new RegExp(`\nHistory:\n {2}\\S+Z {2}Received\n {2}\\S+Z {2}${name}: ${event}\n$`));
     };
-    await expectShown({ kind: "delivered" }, "delivered", "2025-06-15T12:00:00\\.000Z", "delivered");
+    await expectShown({ kind: "delivered" }, "delivered", "delivered");
     const error = "550 mailbox refused";
-    await expectShown({ kind: "failed", error }, `failed: ${error}`, "-", `failed for good: ${error}\\.`);
+    await expectShown({ kind: "failed", error }, `failed: ${error}`, `failed for good: ${error}\\.`);
     const late = "not sent: The address got an acknowledgement less than a day before\\.";
-    await expectShown({ kind: "skipped", error: "address-limit" }, "skipped: address-limit", "-", late);
+    await expectShown({ kind: "skipped", error: "address-limit" }, "skipped: address-limit", late);
     const { messages } = await printJson("privacy", "export", "ada@example.com");
     expect(messages[1]).toMatchObject({ [channel]: `failed: ${error}` });
-    expect(await print("stats")).toContain(`\n${name}: 1 sent, 0 waiting, 1 failed, 1 skipped.\n`);
+    expect(await print("stats")).toMatch(new RegExp(`^${name}: delivered +1$`, "m"));
   });
 
-  test("lists the web hook if it is used, retries it, and names the copies that remain after an erasure", async () => {
-    await put();
-    expect(await print("list")).toMatch(/^STATE +AGE/);
+  test("lists a failed post to the web hook, retries it, and names the copies that remain after an erasure", async () => {
     const post = () => send(store, submissionOf(), NOON, ["mail", "hook"]);
     const [posted] = [await post(), await post()];
     await settle("hook", { kind: "delivered" });
     await settle("hook", { kind: "failed", error: "status 410" });
-    const listed = await print("list");
-    expect(listed).toMatch(/^STATE +HOOK +AGE/);
-    expect(listed).toMatch(new RegExp(`^queued +delivered +\\S+ +${posted}`, "m"));
-    expect(await print("list", "--state", "failed")).toMatch(
-      /TRIES +LAST ERROR\n.*^queued +failed .* Web hook: status 410\n$/ms,
-    );
+    expect(await print("list", "--state", "failed")).toMatch(/\nqueued, web hook failed +\S+ +BC-/);
     expect(await print("retry", "--failed")).toBe("1 message queued again.\n");
-    expect(await print("stats")).toContain("\nWeb hook: 1 sent, 1 waiting, 0 failed, 0 skipped.\n");
     expect(await print("privacy", "erase", "ada@example.com", "--yes")).toMatch(
       new RegExp(`\nThe server tells the receiver of HOOK_URL to erase its copies too: ${posted}\n$`),
     );
   });
 
-  test("retries, releases, resends and marks the named messages, all that allow it, or those since a time", async () => {
+  test("retries, releases and marks the named messages, all that allow it, or those since a time", async () => {
     const failed = await put({}, 400);
     await finish(store, "failed", minutesAgo(400));
     const [old, held, restricted] = [await hold("a@x.org", 300), await hold("b@x.org", 30), await hold("c@x.org")];
@@ -234,12 +223,6 @@ describe("on SQLite", () => {
       refused(/is restricted: its sender asked .+ to end that: .+ privacy restrict EMAIL --lift\n$/),
     );
 
-    for (let count = 0; count < 3; count += 1) await finish(store, "delivered", minutesAgo(-2));
-    expect(await cli("resend", "--since", "2h")).toEqual(done("1 message queued again.\n"));
-    expect(await store.messages.list({ state: "queued" })).toMatchObject([{ reference: held }]);
-    expect(await cli("resend", failed.toLowerCase(), old)).toEqual(done("2 messages queued again.\n"));
-    expect(await cli("resend", held)).toEqual(refused(/is queued; only delivered messages can be resent\n$/));
-
     expect(await cli("answered", held)).toEqual(done("1 message marked as answered.\n"));
     expect(await cli("answered", held, failed, "BC-NONE-00", "--json")).toEqual({
       code: 1,
@@ -249,15 +232,14 @@ describe("on SQLite", () => {
     expect(await printJson("list", "--json", "--unanswered")).toMatchObject([{ reference: old }]);
   });
 
-  test("adds notes and queues replies, from a file or standard input; shows and exports them", async () => {
+  test("shows and exports notes; queues replies, from a file or standard input", async () => {
     const [first, second] = [await put({ email: "eve@example.com" }, 1), await put()];
-    expect(await cli("note", first, " Wants =1+1 offers\n")).toEqual(done("1 note added.\n"));
-    expect(await print("note", first, "Called back", "--name", "Anna", "--json")).toBe('{\n  "notes": 1\n}\n');
-    expect(await print("show", first)).toMatch(/Z {2}Note: Wants =1\+1 offers\n.+ Note by Anna: Called back\n$/);
-    const notes = [{ text: "Wants =1+1 offers" }, { author: "Anna", text: "Called back" }];
+    await store.messages.addNote(first, "Wants =1+1 offers", NOON);
+    expect(await print("show", first)).toMatch(/Z {2}Note: Wants =1\+1 offers\n$/);
+    const notes = [{ text: "Wants =1+1 offers" }];
     expect(await printJson("export", "--json")).toMatchObject([{}, { notes }]);
     expect((await printJson("privacy", "export", "eve@example.com")).messages).toMatchObject([{ notes }]);
-    expect(await print("export")).toMatch(/"\S+Z -: Wants =1\+1 offers\n\S+Z Anna: Called back"/);
+    expect(await print("export")).toMatch(/,\S+Z -: Wants =1\+1 offers\r\n/);
 
     const file = join(dataDir, "reply.txt");
     writeFileSync(file, "From a file");
@@ -273,7 +255,7 @@ describe("on SQLite", () => {
     expect(await cli("reply", second, "--file", "none.txt")).toEqual(unreadable);
   });
 
-  test("marks spam, shows the filter's lessons and its reasons, and removes the lessons", async () => {
+  test("marks spam, and shows why the filter holds a message back", async () => {
     const spam = (index: number) =>
       put({ message: `Cheap pills at https://pills.example/${index}`, email: `${index}@x.org` });
     const sent = await Promise.all(Array.from({ length: 20 }, (_, index) => spam(index)));
@@ -282,9 +264,6 @@ describe("on SQLite", () => {
       refused(/^BC-\S+ is quarantined; it is marked as spam already\n$/),
     );
     expect(await print("show", String(sent[0]))).toMatch(/Z {2}Received\n.*Z {2}Marked as spam\n$/);
-    expect(await cli("spam-filter")).toEqual(
-      done("Learned from 20 spam and 0 good messages. It quarantines nothing before it has learned from 20 of each.\n"),
-    );
     await cli("answered", ...(await Promise.all(Array.from({ length: 20 }, () => put()))));
     const held = await spam(99);
     expect(await print("list", "--state", "quarantined")).toMatch(
@@ -296,14 +275,6 @@ describe("on SQLite", () => {
     expect(shown).toMatch(/\nLooks like spam\. The strongest signs:\n( {2}\S.*\n){5}\n/);
     expect(shown).toContain("  Received, and quarantined: Looks like spam.\n");
     expect(await print("export")).toContain(",looks-like-spam,");
-    await cli("release", held);
-    expect(await print("stats")).toContain(
-      "\nSpam filter: Learned from 20 spam and 21 good messages. This month it quarantined 1 message; released: 1.\n",
-    );
-    expect(await cli("spam-filter", "--forget")).toEqual(refused(/^This command asks for confirmation/));
-    const off = await runCli({ DATA_DIR: dataDir, SPAM_FILTER: "off" }, "spam-filter", "--forget", "--yes");
-    expect(off.out).toMatch(/^Off \(SPAM_FILTER=off\)\. Learned from 0 spam and 0 good messages\. /);
-    expect(await printJson("spam-filter", "--json")).toMatchObject({ isOn: true, isDeciding: false });
   });
 
   test("exports for spreadsheets and programs", async () => {
@@ -311,14 +282,12 @@ describe("on SQLite", () => {
     const reference = await send(store, submissionOf(hostile));
     const [heading, row] = (await print("export")).split("\r\n");
     expect(heading).toMatch(
-      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt,reply,repliedAt,replies,taught,copy,copiedAt$/,
+      /^\uFEFFreference,state,isRestricted,acceptedAt,name,email,phone,country,message,footprintKg,quarantineReason,lastError,answeredAt,expiresAt,replies,notes$/,
     );
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);
     const [json] = await printJson("export", "--json");
     expect(json).toMatchObject({ reference, message: 'a, "b"\nc' });
-    // Whatever JSON has, a spreadsheet has too.
-    expect(heading?.split(",")).toEqual(expect.arrayContaining(Object.keys(json).slice(1)));
     expect((await print("export", "--search", "nobody wrote this")).split("\r\n")).toEqual([heading, ""]);
     expect((await runAtTerminal({ DATA_DIR: dataDir }, false, "export")).out).toMatch(/^reference/);
   });
@@ -332,19 +301,9 @@ describe("on SQLite", () => {
     expect([code, err]).toEqual([0, ""]);
   });
 
-  test("shows troubles, counts waiting, failed and quarantined messages, and draws messages per day and country", async () => {
-    expect(await print("stats")).toBe(
-      [
-        "Website: not running.",
-        "Waiting to be delivered: 0. Failed: 0.",
-        "In quarantine: 0.",
-        "",
-        "Needs attention:",
-        "- The website is not running. Start its server: until then visitors cannot send messages, and no email is sent.",
-        "",
-        "No messages in the last 30 days.",
-        "",
-      ].join("\n"),
+  test("shows what is wrong, and how many messages there are", async () => {
+    expect(await print("stats")).toMatch(
+      /^Website: not running\.\nLast backup: none\.\nNeeds attention:\n- The website is not running\. .+\n\nAll +0\n/,
     );
     const now = new Date();
     await send(store, submissionOf(messageWith({ country: "DE" })), now);
@@ -357,33 +316,16 @@ describe("on SQLite", () => {
     await store.messages.markSeen(String(held[0]), now);
     const reason = "the mail server refused the password";
     await store.status.reportNode([{ channel: "mail", reason, since: minutesAgo(125) }], now);
-    const out = await print("stats", "--days", "2");
-    const status = out.split("\n\nNeeds attention:\n", 1)[0]?.split("\n");
-    expect(status).toEqual([
-      "Website: running.",
-      expect.stringMatching(`^Email: paused since 2025-06-15T09:55:00.000Z \\(2h ago\\): ${reason}\\.$`),
-      "Waiting to be delivered: 5 (oldest: 6d). Failed: 1.",
-      "In quarantine: 3 (2 not opened yet).",
-    ]);
+    const out = await print("stats");
+    expect(out).toMatch(/^Website: running\.\n/);
+    expect(out).toMatch(new RegExp(`\n- No message can be emailed\\. ${reason}\\.`, "i"));
     expect(out).toContain("\n- 2 messages quarantined as suspected abuse, not opened yet. ");
-    const days = [minutesAgo(24 * 60), now].map((at) => at.toISOString().slice(0, 10));
-    const [first, last] = days;
-    expect(out).toContain(`\nMessages per day (UTC), 8 in total\n${first}  0\n${last}  8  ${"█".repeat(40)}\n`);
-    expect(out).toContain(`\nMessages per country\nDE         3  ${"█".repeat(40)}\nGB         3  ${"█".repeat(40)}\n`);
-    expect(out).toContain(`\nnot given  1  ${"█".repeat(13)}\nFR         1  ${"█".repeat(13)}\n`);
-    const { troubles, ...facts } = await printJson("stats", "--days", "2", "--json");
+    expect(out).toMatch(/\nWaiting +5\nFailed +1\nQuarantined +3\nQuarantined, not opened +2\nEmail: delivered +1\n/);
+    const { troubles, ...facts } = await printJson("stats", "--json");
     expect(troubles.map(({ kind }: { kind: string }) => kind)).toEqual(
       expect.arrayContaining(["paused", "overdue", "failed", "quarantined"]),
     );
-    expect(facts).toMatchObject({
-      counts: { failed: 1, quarantined: 3, waiting: 5 },
-      unseen: 2,
-      database: { kind: "SQLite", problem: null },
-      disk: { freeBytes: expect.any(Number) },
-      perDay: [{ count: 0 }, { count: 8 }],
-      perDayAndCountry: expect.arrayContaining([{ day: last, country: "FR", count: 1 }]),
-      times: { count: 1, buckets: [{ upToMs: 10_000, count: 1 }, {}, {}, {}, {}, { upToMs: null, count: 0 }] },
-    });
+    expect(facts).toMatchObject({ counts: { failed: 1, quarantined: 3, waiting: 5 }, notOpened: 2 });
     const wrapped = await runCli({ DATA_DIR: dataDir, MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "stats");
     expect(wrapped.out).toContain(": sudo brighter-carbon messages list --state quarantined.");
   });
@@ -483,7 +425,7 @@ test.each(["SQLite", "PostgreSQL"])("a backup of %s is a new file, which can be 
   // A killed backup leaves these files. The next backup must not read the old log.
   const ends = kind === "SQLite" ? [""] : ["", "-wal", "-shm"];
   for (const end of ends) writeFileSync(`${file}.partial${end}`, "x".repeat(10_000));
-  expect((await cli("stats")).out).not.toContain("Last backup");
+  expect((await cli("stats")).out).toContain("\nLast backup: none.\n");
   expect(await cli("backup", file)).toEqual(done(`All messages copied to ${file}.\n`));
   expect((await cli("stats")).out).toMatch(/\nLast backup: 20\S+Z \(\d+[smh] ago\)\.\n/);
   expect(statSync(file).mode & 0o777).toBe(0o600);

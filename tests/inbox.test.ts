@@ -8,7 +8,6 @@ import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
 import type { Store } from "../server/store/open-store.ts";
-import type { Action } from "../server/store/store.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
@@ -24,7 +23,7 @@ import { sharePostgres } from "./support/shared-postgres.ts";
 const postgres = await sharePostgres();
 afterAll(() => postgres.stop());
 
-const CALL = "/api/operations/countries";
+const CALL = "/api/operations/inboxCommand";
 
 /** A page for these tests, so that they need no build. */
 async function makePage(): Promise<string> {
@@ -235,7 +234,7 @@ test("refuses invalid input with a sentence, and reports no defect", async () =>
     () => operations.list.query({ since: "yesterday" as unknown as Date }),
     () => operations.list.query({ search: "x".repeat(201) }),
     () => operations.note.mutate({ ...target, text: "\0" }),
-    () => operations.act.mutate({ action: "explode" as Action, targets: [target] }),
+    () => operations.act.mutate({ action: "explode" as "spam", targets: [target] }),
     () => operations.act.mutate({ action: "retry", targets: [] }),
     () => operations.act.mutate({ action: "retry", targets: Array(201).fill(target) }),
   ];
@@ -250,7 +249,7 @@ test("refuses invalid input with a sentence, and reports no defect", async () =>
   expect(await post("operations/nothing", "{}")).toBe(404);
   const filter = encodeURIComponent(JSON.stringify({ json: { tab: "spam" } }));
   for (const text of [filter, "{"])
-    expect(await statusOf(`/api/export.json?filter=${text}`, { authorization })).toBe(400);
+    expect(await statusOf(`/api/export.csv?filter=${text}`, { authorization })).toBe(400);
   for (const name of ["backup", "restore"]) expect(await post(`operations/${name}`, '{"json":{"file":"x"}}')).toBe(404);
   expect(await statusOf("/api/export.csv", { authorization }, { method: "DELETE" })).toBe(404);
   expect(onDefect).not.toHaveBeenCalled();
@@ -348,11 +347,11 @@ test("reports that the database is away, and works again once it is back", async
   const env = { DATA_DIR: await makeScratchFolder(), DATABASE_URL: url.href };
   const inbox = await openInboxCommand(env, "--port", String(await findFreePort()));
   onTestFinished(async () => void (await inbox.stop()));
-  const { countries } = operationsOf(inbox);
-  await countries.query();
+  const { list } = operationsOf(inbox);
+  await list.query({});
   network.become({ kind: "refused" });
-  await expect(countries.query()).rejects.toMatchObject({ data: { httpStatus: 503 } });
+  await expect(list.query({})).rejects.toMatchObject({ data: { httpStatus: 503 } });
   expect((await changesOf(inbox).next()).value).toMatchObject({ problem: "unavailable" });
   network.become({ kind: "open" });
-  expect(await countries.query()).toEqual([]);
+  expect(await list.query({})).toMatchObject({ messages: [] });
 });

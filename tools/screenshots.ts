@@ -55,7 +55,6 @@ const SHOTS: readonly Shot[] = [
     prepare: (page) => page.locator(".row a").first().click(),
   },
   { name: "inbox-person", path: "/people?email=ada%40example.com", isInbox: true },
-  { name: "inbox-overview", path: "/overview", isInbox: true },
 ];
 
 const inbox = await startSampleInbox();

@@ -5,25 +5,25 @@ import type { Advice } from "../../contract/commands.ts";
 import { parseDurationMs } from "../../contract/duration.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
-import { describeInputs, estimateNotes } from "../../contract/footprint/words.ts";
+import { describeInputs } from "../../contract/footprint/words.ts";
 import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { plural } from "../../contract/plural.ts";
 import { capitalised, visible, visibleLines } from "../../contract/visible-text.ts";
-import { readSite } from "../manifest.ts";
 import { readOldErasures } from "../operator/erasures.ts";
 import { cellText, exportMessages, type Fact } from "../operator/export.ts";
-import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
+import { messageJson, messagesJson, type readDetail, viewOf } from "../operator/messages.ts";
 import { rescue } from "../operator/rescue.ts";
 import { FILTER } from "../operator/router.ts";
-import type { readOverview } from "../operator/statistics.ts";
+import type { readStatus } from "../operator/status.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type Action, CHANNELS, rulesOf, type StoredMessage, stateOf } from "../store/store.ts";
+import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
-import { ageOf, bars, cut, table, widthOf } from "./output.ts";
+import { ageOf, cut, table } from "./output.ts";
 
-type SpamFilterFacts = Awaited<ReturnType<typeof readOverview>>["spamFilter"];
+/** The number of messages that `list` shows without --all. */
+const LISTED = 50;
 
-const LIST_WIDTH = 120;
+type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /** The options of all commands; absent if not given. */
 interface Options {
@@ -80,15 +80,19 @@ function addReadingCommands(root: Command, context: Context): void {
   const { openDesk, call, print } = context;
   const add = addCommand.bind(null, root);
 
-  const limit = ["--limit <N>", "show at most N messages, up to 500 (default 50)", Number] as const;
-  add("list", "list messages, newest first", [...FILTER_OPTIONS, limit, JSON_OPTION]).action(
-    async ({ limit, ...options }: Options & { limit?: number }) => {
-      const { messages } = await (await call()).list({ ...filterOf(options), limit });
-      const { store } = await openDesk();
-      const text = messages.length === 0 ? "No messages.\n" : messageTable(messages, await store.status.time());
-      return print(options, await messagesJson(messages, store.messages), text);
-    },
-  );
+  add("list", "list messages, newest first", [
+    ...FILTER_OPTIONS,
+    ["--all", `list all messages, not only the newest ${LISTED}`],
+    JSON_OPTION,
+  ]).action(async ({ all, ...options }: Options & { all?: true }) => {
+    const { store } = await openDesk();
+    const filter = FILTER.parse(filterOf(options));
+    const messages = await store.messages.list(all ? filter : { ...filter, limit: LISTED });
+    const total = (await store.messages.countTabs(filter))[filter.tab];
+    const rest = messages.length < total ? `${messages.length} of ${total}; --all shows the rest.\n` : "";
+    const text = messages.length === 0 ? "No messages.\n" : messageTable(messages, await store.status.time()) + rest;
+    return print(options, await messagesJson(messages, store.messages), text);
+  });
 
   add("show <REFERENCE>", "show one message in full", [JSON_OPTION]).action(
     async (reference: string, options: Options) => {
@@ -112,16 +116,6 @@ function addAnsweringCommands(root: Command, context: Context): void {
         ? act("unanswer", references, "marked as unanswered", options)
         : act("answer", references, "marked as answered", options),
   );
-
-  add(
-    "note <REFERENCE> <TEXT>",
-    "write a note on a message",
-    [NAME_OPTION, JSON_OPTION],
-    "Notes appear in the message's history and in exports, including a copy that the sender asks for. They are erased with the message.",
-  ).action(async (reference: string, text: string, { name, ...options }: Options & { name?: string }) => {
-    await (await call({ name })).note({ reference, text });
-    return print(options, { notes: 1 }, "1 note added.\n");
-  });
 
   add(
     "reply <REFERENCE>",
@@ -156,7 +150,7 @@ function addSendingCommands(root: Command, context: Context): void {
 
   /** Acts on the given messages, or on all messages that an option selects. */
   const actOnSome =
-    (action: "retry" | "release" | "resend", done: string, choices: string) =>
+    (action: "retry" | "release", done: string, choices: string) =>
     async (references: string[], { json, ...choice }: Options, command: Command) => {
       const given = [references.length > 0, ...Object.values(choice)].filter(Boolean).length;
       if (given !== 1) command.error(`Give REFERENCE..., or ${choices}`);
@@ -183,33 +177,11 @@ function addSendingCommands(root: Command, context: Context): void {
   ]).action(actOnSome("release", "released", "--since WHEN, or --all for all messages in quarantine"));
 
   add(
-    "resend [REFERENCE...]",
-    "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
-    [since("resend all delivered"), JSON_OPTION],
-    `The email has the same Message-ID as the first one: a mailbox that still has the first email may not show the second one.
-To send a failed message, use "retry"; to send one in quarantine, use "release".`,
-  ).action(actOnSome("resend", "queued again", "--since WHEN"));
-
-  add(
     "spam <REFERENCE...>",
     "mark messages as spam: they go into quarantine, and the spam filter learns from them",
     [JSON_OPTION],
     `To undo this, use "release": it delivers the messages, and the filter learns that they are good.`,
   ).action((references: string[], options: Options) => act("spam", references, "marked as spam", options));
-
-  add(
-    "spam-filter",
-    "show how many messages the spam filter has learned from, and how many it quarantined this month",
-    [["--forget", "remove everything that the filter has learned"], YES_OPTION, JSON_OPTION],
-    `It learns when you mark, release, answer or reply to messages. With SPAM_FILTER=off it quarantines nothing.`,
-  ).action(async (options: Options & { forget?: true }) => {
-    const calls = await call();
-    const question = "Permanently remove everything that the spam filter has learned?";
-    if (options.forget && !(await isConfirmed(question, options.yes, context))) return out("Nothing was removed.\n");
-    if (options.forget) await calls.forgetSpam();
-    const result = { isOn: context.readConfig().spamFilter, ...(await calls.spamFilter()) };
-    return print(options, result, `${result.isOn ? "" : "Off (SPAM_FILTER=off). "}${spamFilterText(result)}\n`);
-  });
 
   add(
     "delete <REFERENCE...>",
@@ -219,7 +191,7 @@ To send a failed message, use "retry"; to send one in quarantine, use "release".
 messages from an address, and every trace of them in the database's files.`,
   ).action(async (references: string[], options: Options) => {
     const found = await (await openDesk()).store.messages.list({ references });
-    const names = found.map((message) => `${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}`);
+    const names = found.map((message) => `${message.reference} (${message.state}) from ${senderOf(message)}`);
     const question = `Permanently delete ${names.join(", ")}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
     await act("delete", references, "deleted", options);
@@ -247,13 +219,12 @@ function addCopyingCommands(root: Command, context: Context): void {
       await out(text);
   });
 
-  add("stats", "show problems, waiting, failed and quarantined messages, and counts per day and country", [
-    ["--days <N>", "count the messages of the last N days (default 30)", Number],
-    JSON_OPTION,
-  ]).action(async ({ days, ...options }: Options & { days?: number }) => {
-    const overview = await (await call()).overview({ days });
-    return print(options, overview, statsText(overview));
-  });
+  add("stats", "show what is wrong, and how many messages there are", [JSON_OPTION]).action(
+    async (options: Options) => {
+      const status = await (await call()).status();
+      return print(options, status, statsText(status));
+    },
+  );
 
   add(
     "backup <FILE>",
@@ -316,7 +287,7 @@ this also moves messages from SQLite to PostgreSQL.`,
  */
 function actWith({ call, print }: Context) {
   return async (
-    action: Action,
+    action: Exclude<Action, "resend">,
     references: readonly string[],
     done: string,
     options: { json?: true | undefined },
@@ -349,52 +320,25 @@ function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
   };
 }
 
-/** Shows attempts and errors only if there are errors, and a channel's column only if the channel was used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
-  const hasErrors = messages.some((message) => errorsOf(message) !== "");
-  const columns = CHANNELS.filter(
-    (channel) => rulesOf(channel).listColumn && messages.some(({ deliveries }) => deliveries[channel]),
-  );
-  const channelNames = columns.map((channel) => rulesOf(channel).listColumn ?? "");
-  const fromWidth = hasErrors ? 30 : 40;
-  const heading = ["STATE", ...channelNames, "AGE", "REFERENCE", "FROM", "MESSAGE"];
   const rows = messages.map((message) => {
-    const { deliveries } = message;
-    const states = columns.map((channel) => deliveries[channel]?.state ?? "");
-    const age = ageOf(message.acceptedAt, now);
-    const row = [stateOf(message), ...states, age, message.reference, sender(message, fromWidth)];
-    const text = oneLine(message.message);
-    const tries = String(deliveries.mail.attempts);
-    return hasErrors ? [...row, cut(text, 18), tries, oneLine(errorsOf(message))] : [...row, text];
+    const { deliveryMarks } = viewOf(message, now);
+    const state = [stateOf(message), ...deliveryMarks.map(({ text }) => text.toLowerCase())].join(", ");
+    const text = cut(visible(message.message.replaceAll(/\s+/g, " ")), 40);
+    return [state, ageOf(message.acceptedAt, now), message.reference, senderOf(message), text];
   });
-  // Errors are never cut, because the reason is often at the end.
-  return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);
+  return table([["STATE", "AGE", "REFERENCE", "FROM", "MESSAGE"], ...rows]);
 }
 
-/** Why deliveries wait or failed, with the channel unless it is the mail. */
-function errorsOf({ deliveries }: StoredMessage): string {
-  const errors = CHANNELS.flatMap((channel) => {
-    const { state = "skipped", error = null } = deliveries[channel] ?? {};
-    if (error === null || state === "skipped") return [];
-    return channel === "mail" ? error : `${rulesOf(channel).name}: ${error}`;
-  });
-  return errors.join("; ");
-}
-
-/** `name <address>`. A long name is cut first, so that it cannot hide the address. */
-function sender({ name, email }: StoredMessage, width: number): string {
-  const shownName = visible(name);
-  const address = `<${cut(visible(email), width - 3 - Math.min(8, widthOf(shownName)))}>`;
-  return `${cut(shownName, width - 1 - widthOf(address))} ${address}`;
-}
-
-function oneLine(text: string): string {
-  return visible(text.replaceAll(/\s+/g, " "));
+/** `name <address>`, each cut, so that a long name cannot hide the address. */
+function senderOf({ name, email }: StoredMessage): string {
+  return `${cut(visible(name), 20)} <${cut(visible(email), 40)}>`;
 }
 
 function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
   const { message: text, footprint, notes: _, replies: __, ...facts } = messageJson(detail);
-  const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}\n`);
+  const given = Object.entries(facts).filter(([, value]) => value !== null && value !== "" && value !== false);
+  const lines = given.map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}\n`);
   const history = detail.history.map(({ at, name, detail }) => {
     const reason = detail === null ? "" : `: ${visibleLines(detail).replaceAll("\n", "\n    ")}`;
     return `  ${at.toISOString()}  ${name}${reason}\n`;
@@ -407,8 +351,7 @@ function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
 
 function estimateText(footprint: FootprintEstimate): string {
   const rows = describeInputs(footprint).map(({ label, value, kg }) => [`  ${label}`, value, formatMass(kg)]);
-  const notes = estimateNotes(footprint, readSite()?.pricePerTonne ?? null).map((note) => `  ${note}\n`);
-  return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}${notes.join("")}`;
+  return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}`;
 }
 
 /** `acceptedAt` as `Accepted at`. */
@@ -417,39 +360,23 @@ function labelOf(name: string): string {
 }
 
 function shown(value: Fact): string {
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return visible(cellText(value)) || "-";
+  return value === true ? "yes" : visible(cellText(value));
 }
 
-function spamFilterText({ taught, needed, isDeciding, held, released }: SpamFilterFacts): string {
-  const lessons = `Learned from ${taught.spam} spam and ${taught.good} good messages.`;
-  if (!isDeciding) return `${lessons} It quarantines nothing before it has learned from ${needed} of each.`;
-  return `${lessons} This month it quarantined ${plural(held, "message")}; released: ${released}.`;
-}
-
-function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {
-  const { now, days, website, counts, waitingSince, unseen, spamFilter, deliveries, lastBackupAt, troubles } = overview;
+function statsText({ now, website, lastBackupAt, troubles, counts, notOpened, sent }: Status): string {
   const ago = (at: Date) => `${at.toISOString()} (${ageOf(at, now)} ago)`;
-  const { isRunning, lastSeenAt, pauses } = website;
+  const { isRunning, lastSeenAt } = website;
+  const rows = [
+    ...Object.entries(counts).map(([tab, count]) => [capitalised(tab), String(count)]),
+    ["Quarantined, not opened", String(notOpened)],
+    ...sent.map(({ name, delivered }) => [`${name}: delivered`, String(delivered)]),
+  ];
   const lines = [
     `Website: ${isRunning ? "running" : `not running${lastSeenAt ? ` since ${ago(lastSeenAt)}` : ""}`}.`,
-    ...pauses.map(({ channel, since, reason }) => `${rulesOf(channel).name}: paused since ${ago(since)}: ${reason}.`),
-    `Waiting to be delivered: ${counts.waiting}${waitingSince ? ` (oldest: ${ageOf(waitingSince, now)})` : ""}. Failed: ${counts.failed}.`,
-    `In quarantine: ${counts.quarantined}${unseen > 0 ? ` (${unseen} not opened yet)` : ""}.`,
-    ...(spamFilter.taught.spam > 0 ? [`Spam filter: ${spamFilterText(spamFilter)}`] : []),
-    ...deliveries.flatMap(({ channel, delivered, queued, failed, skipped }) =>
-      channel === "mail" || delivered + queued + failed + skipped === 0
-        ? []
-        : `${rulesOf(channel).name}: ${delivered} sent, ${queued} waiting, ${failed} failed, ${skipped} skipped.`,
-    ),
-    ...(lastBackupAt ? [`Last backup: ${ago(lastBackupAt)}.`] : []),
-    ...(troubles.length === 0 ? ["Nothing is wrong."] : ["", "Needs attention:"]),
+    `Last backup: ${lastBackupAt ? ago(lastBackupAt) : "none"}.`,
+    troubles.length === 0 ? "Nothing is wrong." : "Needs attention:",
     ...troubles.map(({ what, remedy }) => `- ${what}. ${remedy}.`),
+    "",
   ];
-  const status = lines.map((line) => `${visible(line)}\n`).join("");
-  const { total, perDay, perCountry } = overview;
-  if (total === 0) return `${status}\nNo messages in the last ${plural(days, "day")}.\n`;
-  const countries = perCountry.map(({ country, count }) => [visible(country) || "not given", count] as const);
-  const perDayBars = bars(perDay.map(({ day, count }) => [day, count]));
-  return `${status}\nMessages per day (UTC), ${total} in total\n${perDayBars}\nMessages per country\n${bars(countries)}`;
+  return lines.map((line) => `${visible(line)}\n`).join("") + table(rows);
 }

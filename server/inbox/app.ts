@@ -4,10 +4,9 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import superjson from "superjson";
 import { securityHeaders } from "../../contract/response-headers.ts";
 import type { Desk } from "../operator/desk.ts";
-import { EXPORT_TYPE, type ExportFormat, exportMessages } from "../operator/export.ts";
+import { exportMessages } from "../operator/export.ts";
 import { exportPerson } from "../operator/person.ts";
 import { describeProblems, FILTER, type Router, router } from "../operator/router.ts";
-import { dayOf } from "../operator/statistics.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { Guard } from "./guard.ts";
 
@@ -121,21 +120,20 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
 
 /** Streams exports, so that a large file needs little memory. The query is a filter as superjson. */
 function serveDownloads(api: FastifyInstance, { store }: Desk): void {
-  const day = async () => dayOf(await store.status.time());
-  const sendAs = (reply: FastifyReply, name: string, format: ExportFormat) =>
-    reply.type(EXPORT_TYPE[format]).header("content-disposition", `attachment; filename="${name}"`);
+  const sendAs = async (reply: FastifyReply, name: string, type: string) => {
+    const [day, extension] = [(await store.status.time()).toISOString().slice(0, 10), type.replace(/.*\//, "")];
+    const file = `${name}-${day}.${extension}`;
+    reply.type(`${type}; charset=utf-8`).header("content-disposition", `attachment; filename="${file}"`);
+  };
 
-  api.get<{ Params: { format: ExportFormat }; Querystring: { filter?: string } }>(
-    "/export.:format(^csv|json$)",
-    async ({ params: { format }, query }, reply) => {
-      const filter = parseFilter(query.filter);
-      if (!filter?.success) return refuse(reply, 400, filter ? describeProblems(filter.error) : "filter: not JSON");
-      sendAs(reply, `messages-${await day()}.${format}`, format);
-      return reply.send(Readable.from(exportMessages({ filter: filter.data, format }, store.messages)));
-    },
-  );
+  api.get<{ Querystring: { filter?: string } }>("/export.csv", async ({ query }, reply) => {
+    const filter = parseFilter(query.filter);
+    if (!filter?.success) return refuse(reply, 400, filter ? describeProblems(filter.error) : "filter: not JSON");
+    await sendAs(reply, "messages", "text/csv");
+    return reply.send(Readable.from(exportMessages({ filter: filter.data, format: "csv" }, store.messages)));
+  });
   api.get<{ Querystring: { email?: string } }>("/privacy-export.json", async ({ query: { email = "" } }, reply) => {
-    sendAs(reply, `privacy-export-${await day()}.json`, "json");
+    await sendAs(reply, "privacy-export", "application/json");
     return reply.send(await exportPerson(email, store));
   });
 }

@@ -10,46 +10,26 @@ const COLUMNS = [
   "state",
   "isRestricted",
   "acceptedAt",
-  "stateChangedAt",
-  "dueAt",
-  "attempts",
-  "lastError",
-  "answeredAt",
-  "quarantineReason",
   "name",
   "email",
   "phone",
   "country",
   "message",
   "footprintKg",
-  "footprintInputs",
-  "footprintFactors",
-  "acknowledgement",
-  "acknowledgedAt",
-  "hook",
-  "hookSentAt",
-  "notes",
+  "quarantineReason",
+  "lastError",
+  "answeredAt",
   "expiresAt",
-  "reply",
-  "repliedAt",
   "replies",
-  "taught",
-  "copy",
-  "copiedAt",
+  "notes",
 ] as const;
-type Column = (typeof COLUMNS)[number];
 
 function rowOf({ footprint, notes = [], replies = [], ...facts }: MessageJson): string[] {
   const lines = (entries: typeof notes) =>
     entries.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n");
-  // A new fact of a message is an error here until COLUMNS names it.
-  const cells: Record<Column, Fact> & Record<Exclude<keyof typeof facts, Column>, never> = {
+  const cells: Record<(typeof COLUMNS)[number], Fact> = {
     ...facts,
     footprintKg: footprint?.totalKg ?? null,
-    footprintInputs: Object.entries(footprint?.inputs ?? {})
-      .map(([field, value]) => `${field}=${value}`)
-      .join(" "),
-    footprintFactors: footprint?.factorSet ?? null,
     notes: lines(notes),
     replies: lines(replies),
   };
@@ -63,11 +43,9 @@ export function cellText(value: Fact): string {
 /** Low enough for a small heap even if all messages are long, high enough to write the file quickly. */
 const MESSAGES_PER_PART = 250;
 
-export type ExportFormat = "csv" | "json";
-
 interface ExportOptions {
   filter: MessageFilter;
-  format: ExportFormat;
+  format: "csv" | "json";
   /** For a terminal: applied to every cell of a CSV file, which then has no byte order mark. */
   show?: ((cell: string) => string) | undefined;
 }
@@ -91,11 +69,6 @@ export async function* exportMessages(
   }
   if (format === "json") yield before === "[" ? "[]\n" : "\n]\n";
 }
-
-export const EXPORT_TYPE: Readonly<Record<ExportFormat, string>> = {
-  csv: "text/csv; charset=utf-8",
-  json: "application/json",
-};
 
 /** The value as JSON with a final line end, safe to print on a terminal. */
 export function visibleJson(value: unknown): string {

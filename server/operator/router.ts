@@ -8,22 +8,20 @@ import { adviceLine, commandLine } from "../../contract/commands.ts";
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import {
   MAX_NOTE_LENGTH,
-  MAX_PEOPLE,
   MAX_REPLY_LENGTH,
   MAX_SEARCH_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from "../../contract/operator-limits.ts";
 import { asSentence } from "../../contract/visible-text.ts";
 import { OperatorError } from "../operator-error.ts";
-import { SORTS, TABS } from "../store/messages.ts";
-import { allowedActions } from "../store/rules.ts";
+import { TABS } from "../store/messages.ts";
 import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";
 import type { Desk } from "./desk.ts";
 import { readOldErasures } from "./erasures.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
-import { readOverview } from "./statistics.ts";
+import { readStatus } from "./status.ts";
 
 // Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
 // (server/inbox), the command line in its own process (server/cli). Downloads are streams: see export.ts.
@@ -78,16 +76,11 @@ export const FILTER = z.strictObject({
   email: text().optional(),
   /** Part of one of SEARCHED_COLUMNS, ignoring case. */
   search: text(MAX_SEARCH_LENGTH).optional(),
-  /** A two-letter code; empty for messages without a country. */
-  country: text(2).optional(),
   /** Accepted at or after. */
   since: z.date().optional(),
-  /** Accepted before. */
-  until: z.date().optional(),
 });
 /** The hashes of the drafts that may be stored. */
 const REPLACES = z.array(z.int()).max(MAX_TARGETS);
-const SORT = z.enum(SORTS).default("newest");
 const REFERENCE = z.object({ reference: text() });
 /** If a version is given, a message or a person's messages with another version are not changed. */
 const TARGET = REFERENCE.extend({ version: text().optional() });
@@ -97,39 +90,21 @@ export const router = t.router({
   inboxCommand: operation.query(({ ctx: { program } }) => commandLine("inbox", program)),
 
   list: operation
-    .input(
-      FILTER.extend({
-        sort: SORT,
-        offset: z.int().min(0).default(0),
-        limit: z.int().min(1).max(PAGE_SIZE).default(50),
-      }),
-    )
-    .query(async ({ input: { sort, offset, limit, ...filter }, ctx: { store } }) => {
+    .input(FILTER.extend({ offset: z.int().min(0).default(0), limit: z.int().min(1).max(PAGE_SIZE).default(50) }))
+    .query(async ({ input: { offset, limit, ...filter }, ctx: { store } }) => {
       const now = await store.status.time();
-      const messages = await store.messages.list({ ...filter, sort, offset, limit });
+      const messages = await store.messages.list({ ...filter, offset, limit });
       const counts = await store.messages.countTabs(filter);
       return { messages: messages.map((message) => viewOf(message, now)), counts };
     }),
-
-  /** All messages of a list, with their allowed actions. */
-  select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
-    const now = await store.status.time();
-    const pages = await Array.fromAsync(eachPage(input, PAGE_SIZE, store.messages), (messages) =>
-      messages.map((message) => {
-        const { reference, version } = message;
-        return { reference, version, allowed: allowedActions(message, now) };
-      }),
-    );
-    return pages.flat();
-  }),
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx }) => readDetail(reference, ctx)),
 
   /** A message's position in a list, and its neighbours. */
   place: operation
-    .input(FILTER.extend({ ...REFERENCE.shape, sort: SORT }))
-    .query(async ({ input: { reference, sort, ...filter }, ctx: { store } }) => {
-      const place = await store.messages.placeOf(reference, filter, sort);
+    .input(FILTER.extend(REFERENCE.shape))
+    .query(async ({ input: { reference, ...filter }, ctx: { store } }) => {
+      const place = await store.messages.placeOf(reference, filter, "newest");
       if (!place) throw new NoMessage(reference);
       return place;
     }),
@@ -137,7 +112,7 @@ export const router = t.router({
   act: operation
     .input(
       z.object({
-        action: z.enum(ACTIONS),
+        action: z.enum(ACTIONS).exclude(["resend"]),
         targets: z.array(TARGET).min(1).max(MAX_TARGETS),
         /** Calls with the same step are undone together. */
         step: z.uuid().optional(),
@@ -149,9 +124,9 @@ export const router = t.router({
 
   /** Applies the action to all messages that allow it; returns their number. */
   actOnAll: operation
-    .input(z.object({ action: z.enum(["retry", "release", "resend"]), since: z.date().default(new Date(0)) }))
+    .input(z.object({ action: z.enum(["retry", "release"]), since: z.date().default(new Date(0)) }))
     .mutation(async ({ input: { action, since }, ctx: { store } }) => {
-      const state = ({ retry: "failed", release: "quarantined", resend: "delivered" } as const)[action];
+      const state = ({ retry: "failed", release: "quarantined" } as const)[action];
       const now = await store.status.time();
       let count = 0;
       for await (const messages of eachPage({ state, since }, PAGE_SIZE, store.messages)) {
@@ -221,20 +196,8 @@ export const router = t.router({
       return { savedAt, other: result === "saved" ? null : result };
     }),
 
-  spamFilter: operation.query(async ({ ctx: { store } }) => store.spam.read(await store.status.time())),
-
-  /** Removes all lessons. Messages that the filter quarantined stay in quarantine. */
-  forgetSpam: operation.mutation(({ ctx: { store } }) => store.spam.forget()),
-
-  countries: operation.query(({ ctx: { store } }) => store.messages.countByCountry()),
-
-  overview: operation
-    .input(z.object({ days: z.int().min(1).max(3660).default(30) }))
-    .query(({ input: { days }, ctx }) => readOverview(days, ctx)),
-
-  people: operation
-    .input(z.object({ search: written(MAX_SEARCH_LENGTH) }))
-    .query(({ input: { search }, ctx: { store } }) => store.people.find(search, MAX_PEOPLE)),
+  /** What is wrong, how many messages there are, and whether the website runs. */
+  status: operation.query(({ ctx }) => readStatus(ctx)),
 
   person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {
     const [now, person] = [await store.status.time(), await readPerson(email, store)];
