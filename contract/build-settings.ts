@@ -1,5 +1,5 @@
 import type { Advice } from "./commands.ts";
-import { durationInWords, parseDurationMs } from "./duration.ts";
+import { parseDurationMs } from "./duration.ts";
 
 /** How long a message is kept in each final state; `null` keeps it until an operator deletes it. */
 export interface Retention {
@@ -10,7 +10,7 @@ export interface Retention {
 
 /** The settings that the build writes into the pages. */
 export interface BuildSettings {
-  /** Without a trailing slash. */
+  /** As browsers spell it, without a trailing slash. */
   siteUrl: string;
   /** Without a trailing slash; empty means the pages' own origin. */
   apiBase: string;
@@ -29,10 +29,12 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
   problems: Advice[];
 } {
   const problems: Advice[] = [];
-  const siteUrl = trimSlash(env.SITE_URL || "http://localhost:3000");
+  const givenSiteUrl = trimSlash(env.SITE_URL || "http://localhost:3000");
+  const isSite = isWebUrl(givenSiteUrl) && new URL(givenSiteUrl).pathname === "/" && !/[?#]/.test(givenSiteUrl);
+  const siteUrl = isSite ? new URL(givenSiteUrl).origin : givenSiteUrl;
   const apiBase = trimSlash(env.API_BASE ?? "");
   const countriesUrl = env.COUNTRIES_URL || "/countries.json";
-  if (!isWebUrl(siteUrl) || new URL(siteUrl).pathname !== "/" || /[?#]/.test(siteUrl)) {
+  if (!isSite) {
     problems.push({ problem: "SITE_URL is not the address of a site", remedy: "e.g. https://www.example.com" });
   }
   if (apiBase !== "" && (!isWebUrl(apiBase) || /[?#]/.test(apiBase))) {
@@ -52,8 +54,11 @@ function trimSlash(url: string): string {
   return url.trim().replace(/(?<!\/)\/+$/, "");
 }
 
+/** Without a user name and a password, which every visitor would read. */
 function isWebUrl(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && username + password === "";
 }
 
 function parseRetention(text: string, problems: Advice[]): Retention {
@@ -73,51 +78,4 @@ function parseRetention(text: string, problems: Advice[]): Retention {
     }
   }
   return retention;
-}
-
-/**
- * Pages keep the settings of their build. Returns where these contradict the current variables. Messages may be deleted
- * earlier than the privacy policy says, but not later.
- */
-export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): Advice[] {
-  const words = {
-    SITE_URL: "siteUrl",
-    API_BASE: "apiBase",
-    COUNTRIES_URL: "countriesUrl",
-    SITE_DIR: "siteDir",
-  } as const;
-  const outdated: Advice[] = Object.entries(words).flatMap(([name, key]) =>
-    built[key] === wanted[key]
-      ? []
-      : {
-          problem: `${name} is "${wanted[key]}", but the pages were built with "${built[key]}"`,
-          command: "build" as const,
-        },
-  );
-  const states = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
-  const keptLonger = Object.entries(states).flatMap(([state, key]) => {
-    const [promisedMs, keptMs] = [built.retention[key], wanted.retention[key]];
-    return (keptMs ?? Infinity) > (promisedMs ?? Infinity)
-      ? `${state} ${periodInWords(keptMs)} instead of ${periodInWords(promisedMs)}`
-      : [];
-  });
-  if (keptLonger.length > 0) {
-    outdated.push({
-      problem: `RETENTION keeps messages longer than the privacy policy says (${keptLonger.join(", ")})`,
-      remedy: "shorten RETENTION, or run this with the same RETENTION",
-      command: "build",
-    });
-  }
-  if (wanted.postsHook && !built.postsHook) {
-    outdated.push({
-      problem: "HOOK_URL is set, but the privacy policy does not say that messages are passed on",
-      remedy: "run this with the same HOOK_URL",
-      command: "build",
-    });
-  }
-  return outdated;
-}
-
-function periodInWords(ms: number | null): string {
-  return ms === null ? "until deleted by hand" : durationInWords(ms);
 }

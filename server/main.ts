@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
-import { outdatedSettings } from "../contract/build-settings.ts";
 import { type Advice, adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { plural } from "../contract/plural.ts";
 import { capitalised } from "../contract/visible-text.ts";
@@ -9,7 +8,7 @@ import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { isJournal, journalLine, type LogStream, openLogStream, terminalLine } from "./log-stream.ts";
-import { DIST_DIR } from "./manifest.ts";
+import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 import { startHookEvents } from "./outbox/hook-events.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";

@@ -1,6 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
+import type { BuildSettings } from "../contract/build-settings.ts";
+import type { Advice } from "../contract/commands.ts";
+import { durationInWords } from "../contract/duration.ts";
 import { errorCode, errorName } from "./log.ts";
 import { OperatorError } from "./operator-error.ts";
 
@@ -35,4 +39,57 @@ export function readManifest(distDir: string): BuildManifest {
     throw new BuildMissing({ problem: "The build in dist/ is from another version of the program", command: "build" });
   }
   return manifest;
+}
+
+/**
+ * Pages keep the settings of their build. Returns where these contradict the current variables. Messages may be deleted
+ * earlier than the privacy policy says, but not later.
+ */
+export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): Advice[] {
+  const words = {
+    SITE_URL: "siteUrl",
+    API_BASE: "apiBase",
+    COUNTRIES_URL: "countriesUrl",
+    SITE_DIR: "siteDir",
+  } as const;
+  const outdated: Advice[] = Object.entries(words).flatMap(([name, key]) =>
+    built[key] === wanted[key] || (key === "siteDir" && isSameFolder(built.siteDir, wanted.siteDir))
+      ? []
+      : {
+          problem: `${name} is "${wanted[key]}", but the pages were built with "${built[key]}"`,
+          command: "build" as const,
+        },
+  );
+  const states = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
+  const keptLonger = Object.entries(states).flatMap(([state, key]) => {
+    const [promisedMs, keptMs] = [built.retention[key], wanted.retention[key]];
+    return (keptMs ?? Infinity) > (promisedMs ?? Infinity)
+      ? `${state} ${periodInWords(keptMs)} instead of ${periodInWords(promisedMs)}`
+      : [];
+  });
+  if (keptLonger.length > 0) {
+    outdated.push({
+      problem: `RETENTION keeps messages longer than the privacy policy says (${keptLonger.join(", ")})`,
+      remedy: "shorten RETENTION, or run this with the same RETENTION",
+      command: "build",
+    });
+  }
+  if (wanted.postsHook && !built.postsHook) {
+    outdated.push({
+      problem: "HOOK_URL is set, but the privacy policy does not say that messages are passed on",
+      remedy: "run this with the same HOOK_URL",
+      command: "build",
+    });
+  }
+  return outdated;
+}
+
+function periodInWords(ms: number | null): string {
+  return ms === null ? "until deleted by hand" : durationInWords(ms);
+}
+
+/** However the two are spelled. */
+function isSameFolder(one: string, other: string): boolean {
+  const real = (folder: string) => (existsSync(folder) ? realpathSync(folder) : resolve(folder));
+  return real(one) === real(other);
 }
