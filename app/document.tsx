@@ -29,8 +29,6 @@ export interface PageParts {
   scripts: readonly { type: string; code: string }[];
   fetches: readonly PageFetch[];
   hasFilm: boolean;
-  /** Whether the page fetches different files on different screen sizes. */
-  hasViews: boolean;
 }
 
 export function pageParts(screen: Screen, { settings, scripts }: RenderContext): PageParts {
@@ -51,7 +49,6 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
       ...ofScreen,
     ],
     hasFilm: ofScreen.some(({ kind }) => kind === "film"),
-    hasViews: ofScreen.some(({ view }) => view !== undefined),
   };
 }
 
@@ -130,7 +127,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
           {screen.render(context)}
         </main>
         <SettingsContext value={settings}>
-          <Footer hasViews={parts.hasViews} />
+          <Footer />
         </SettingsContext>
         <Scripts scripts={parts.scripts.filter(({ type }) => type !== BEFORE_PAINT)} />
       </body>

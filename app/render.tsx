@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import { prerenderToNodeStream } from "react-dom/static";
+import { CARBON_PATH } from "./components/carbon-figure.tsx";
 import { ERROR_PREFIX } from "./contact/contact-form.tsx";
 import { START_VALUES } from "./contact/form-state.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
@@ -7,6 +8,7 @@ import { shownFacts, unsetFacts } from "./policies/facts.tsx";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { AnsweredPost, PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact } from "./screens/contact.tsx";
+import { carbon } from "./screens/explanations.tsx";
 import { renderScriptTexts } from "./script-texts.tsx";
 import { site } from "./site.ts";
 import type { SiteSettings } from "./site-schema.ts";
@@ -28,6 +30,8 @@ export interface RenderedPage {
   inlineStyles: readonly string[];
   inlineScripts: readonly string[];
   fetches: readonly PageFetch[];
+  /** The heading of its screen. */
+  headline: string;
   /** `null` for a page without a path, which cannot be shared. */
   socialCard: { path: string; headline: string } | null;
 }
@@ -54,6 +58,11 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
   const { siteDir } = context.settings;
   const settingsShown = shownFacts(context.settings);
   return { site, siteDir, settingsShown, pages, comingSoon, failure, scriptTexts: await renderScriptTexts() };
+}
+
+/** Renders the page about the site's carbon again, with the weights of the other pages. */
+export function renderCarbonPage(context: RenderContext): Promise<RenderedPage> {
+  return renderPage(carbon, [CARBON_PATH], context);
 }
 
 /** Renders the contact page as the answer to a post without script. */
@@ -88,6 +97,7 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
     inlineStyles: [parts.style, ...(screen.laterStyles ? [screen.laterStyles] : [])],
     inlineScripts,
     fetches: parts.fetches,
+    headline: screen.headline,
     socialCard: path === null ? null : { path: socialCardPath(path), headline: screen.headline },
   };
 }

@@ -34,13 +34,12 @@ export interface Screen {
 export type ScreenScript = "film" | "contact";
 
 /**
- * Three screen sizes, each with its own film and picture: phones, windows from 1600 px, and those between. A browser
- * takes the first whose condition is true. home.css repeats the conditions.
+ * Two screen sizes, each with its own film and picture. A browser takes the first whose condition is true. home.css
+ * repeats the condition.
  */
 export const VIEW_MEDIA = {
   phone: "(max-width: 560px), (max-width: 960px) and (max-height: 480px)",
-  large: "(min-width: 1600px)",
-  between: undefined,
+  other: undefined,
 } as const;
 export type View = keyof typeof VIEW_MEDIA;
 export const VIEWS = Object.keys(VIEW_MEDIA) as readonly View[];
@@ -67,8 +66,17 @@ export interface RenderContext {
    * header, so the build renders a page with a film twice.
    */
   isSavingData: boolean;
+  /** The other pages, heaviest first, for the page about carbon. */
+  weights?: readonly PageWeight[];
   /** Renders the contact page as the answer to a post without script. */
   answered?: AnsweredPost;
+}
+
+/** What a first view of a page emits at most. */
+export interface PageWeight {
+  name: string;
+  grams: number;
+  rating: string;
 }
 
 export interface AnsweredPost {

@@ -134,11 +134,11 @@ async function drawFrames(
   }
 }
 
-// Encoding: from PNG frames to films and posters of three sizes, each within its limit.
+// Encoding: from PNG frames to films and posters of two sizes, each within its limit.
 
 interface Version {
   /** Stands between name and format in file names. */
-  readonly name: "" | ".large" | ".phone";
+  readonly name: "" | ".phone";
   readonly widthPx: number;
   readonly heightPx: number;
   /** What a phone shows: the turbine, the sun, and little else. In pixels of the drawing. */
@@ -159,15 +159,6 @@ const versions: readonly Version[] = [
     limitBytes: { av1: 284_000, h264: 258_000 },
     posterLimitBytes: { avif: 24_700, webp: 15_800, jpg: 27_100 },
     av1: 35,
-    h264: 28,
-  },
-  {
-    name: ".large",
-    widthPx: 1920,
-    heightPx: 1080,
-    limitBytes: { av1: 600_000, h264: 474_000 },
-    posterLimitBytes: { avif: 29_600 },
-    av1: 29,
     h264: 28,
   },
   {

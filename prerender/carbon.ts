@@ -1,7 +1,7 @@
 import { co2 } from "@tgwf/co2";
-import { UNWEIGHED } from "../app/components/carbon-figure.tsx";
+import { CARBON_PATH, UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
+import { type PageFetch, type PageWeight, VIEWS, type View } from "../app/screen.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
 import { problemsError } from "./page-files.ts";
 
@@ -21,8 +21,6 @@ export interface PageCarbon {
   view?: View;
   bytes: number;
   grams: number;
-  /** For a visitor who turned the film off. Equals `grams` on a page without a film. */
-  gramsWithoutFilm: number;
   rating: string;
   files: readonly FetchedFile[];
 }
@@ -34,23 +32,31 @@ const MODEL = new co2({ model: "swd", version: 4, rating: true });
 /** The approximate size of one response's headers. */
 const HEADER_BYTES = 850;
 
-/** Weighs every page and writes the figure into it. Rejects if a page is too heavy. */
+/**
+ * Weighs every page once and writes its figure into it. The page about carbon comes last, because it lists the figures of
+ * the others: `renderCarbonPage` renders it with them. Rejects if a page is too heavy.
+ */
 export async function weighSite(
   rendered: RenderedSite,
   readBuiltFile: ReadBuiltFile,
+  renderCarbonPage: (weights: readonly PageWeight[]) => Promise<RenderedPage>,
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
   const weigh = async (page: RenderedPage) => {
-    // A page contains its own figure, so it is weighed a second time with the first result in it.
-    const draft = withFigures(page, carbonOf(page.name, await weighPage(page, readBuiltFile)));
-    const carbon = carbonOf(page.name, await weighPage(draft, readBuiltFile));
-    return { page: withFigures(page, carbon), carbon };
+    const carbon = carbonOf(page.name, await weighPage(page, readBuiltFile));
+    const fill = (html: string) => withFigure(html, gramsOf(carbon));
+    return {
+      page: { ...page, html: fill(page.html), saveDataHtml: page.saveDataHtml && fill(page.saveDataHtml) },
+      carbon,
+    };
   };
-  const [comingSoon, failure, ...pages] = await Promise.all([
-    weigh(rendered.comingSoon),
-    weigh(rendered.failure),
-    ...rendered.pages.map(weigh),
-  ]);
-  const weighed = [...pages, comingSoon, failure];
+  const others = rendered.pages.filter(({ name }) => name !== CARBON_PATH);
+  const weighedFirst = await Promise.all([...others, rendered.comingSoon, rendered.failure].map(weigh));
+  const weights = weighedFirst.map(({ page: { name, headline }, carbon }) => {
+    const heaviest = heaviestOf(carbon);
+    return { name: name === "/" ? "Home" : headline, grams: heaviest?.grams ?? 0, rating: heaviest?.rating ?? "" };
+  });
+  const carbonPage = await renderCarbonPage(weights.toSorted((a, b) => b.grams - a.grams));
+  const weighed = [...weighedFirst, await weigh(carbonPage)];
   const problems = weighed.flatMap(({ page: { name, file }, carbon }) =>
     carbon.flatMap((ofView) => {
       const message = tooHeavy(ofView);
@@ -58,34 +64,29 @@ export async function weighSite(
     }),
   );
   if (problems.length > 0) throw problemsError(problems);
+  const finished = (page: RenderedPage) => weighed.find((one) => one.page.name === page.name)?.page ?? page;
   return {
     ...rendered,
-    pages: pages.map(({ page }) => page),
-    comingSoon: comingSoon.page,
-    failure: failure.page,
+    pages: rendered.pages.map(finished),
+    comingSoon: finished(rendered.comingSoon),
+    failure: finished(rendered.failure),
     carbon: weighed.flatMap(({ carbon }) => carbon),
   };
 }
 
-/** Writes the figures into the footer. They are the last placeholders in the page, after all of its own text. */
-function withFigures(page: RenderedPage, carbon: readonly PageCarbon[]): RenderedPage {
-  const fill = (html: string, figure: "grams" | "gramsWithoutFilm") =>
-    carbon.reduceRight((filled, ofView) => {
-      const attributes = (without: string, withFilm: string) =>
-        ofView.view ? `data-without-film="${without}" data-with-film="${withFilm}"` : "";
-      return replaceLast(
-        filled,
-        `${attributes(UNWEIGHED, UNWEIGHED)}>${UNWEIGHED}<`,
-        `${attributes(ofView.gramsWithoutFilm.toFixed(3), ofView.grams.toFixed(3))}>${ofView[figure].toFixed(3)}<`,
-      );
-    }, html);
-  const saveDataHtml = page.saveDataHtml && fill(page.saveDataHtml, "gramsWithoutFilm");
-  return { ...page, html: fill(page.html, "grams"), saveDataHtml };
+function heaviestOf(carbon: readonly PageCarbon[]): PageCarbon | undefined {
+  return carbon.toSorted((a, b) => b.grams - a.grams)[0];
 }
 
-function replaceLast(text: string, from: string, to: string): string {
-  const at = text.lastIndexOf(from);
-  return at < 0 ? text : text.slice(0, at) + to + text.slice(at + from.length);
+/** The one figure of a page: what its first view emits at most, on the larger screen. */
+export function gramsOf(carbon: readonly PageCarbon[]): number {
+  return heaviestOf(carbon)?.grams ?? 0;
+}
+
+/** Writes the figure into the footer. Its placeholder is the last one in the page, after all of its own text. */
+export function withFigure(html: string, grams: number): string {
+  const [start, end] = [html.lastIndexOf(`>${UNWEIGHED}<`) + 1, UNWEIGHED.length];
+  return start === 0 ? html : html.slice(0, start) + grams.toFixed(3) + html.slice(start + end);
 }
 
 /**
@@ -109,10 +110,6 @@ export async function weighPage(
   return files;
 }
 
-export function totalBytes(files: readonly FetchedFile[]): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
 /** Grams of a first view by the model in docs/carbon.md: one entry, or one per screen size if they differ. */
 export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon[] {
   if (files.every(({ view }) => view === undefined)) return [carbonOfView(page, files)];
@@ -123,21 +120,20 @@ export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbo
 }
 
 function carbonOfView(page: string, files: readonly FetchedFile[]): PageCarbon {
-  const bytes = totalBytes(files);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const { total: grams, rating } = MODEL.perVisit(bytes);
-  const gramsWithoutFilm = MODEL.perVisit(totalBytes(files.filter(({ kind }) => kind !== "film"))).total;
-  return { page, bytes, grams, gramsWithoutFilm, rating, files };
+  return { page, bytes, grams, rating, files };
 }
 
 /** The ratings of the model with the maximum grams of each; a heavier page is rated F. */
-export const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145", C: "0.209", D: "0.278", E: "0.359" } as const;
-/** With a film, the worst rating that a page may have depends on the screen size. */
-const WORST_WITH_FILM: Readonly<Record<View, keyof typeof RATINGS>> = { phone: "A+", between: "A", large: "B" };
+const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145", C: "0.209", D: "0.278", E: "0.359" } as const;
+/** The worst rating that a page with a film may have. */
+const WORST_WITH_FILM: Readonly<Record<View, keyof typeof RATINGS>> = { phone: "A+", other: "A" };
 
 /** Says why a page is too heavy; `null` if it is not. */
 export function tooHeavy({ page, view, grams, rating, files }: PageCarbon): string | null {
   const hasFilm = files.some(({ kind }) => kind === "film");
-  const worst = hasFilm ? WORST_WITH_FILM[view ?? "between"] : "A+";
+  const worst = hasFilm ? WORST_WITH_FILM[view ?? "other"] : "A+";
   const allowed = Object.keys(RATINGS).slice(0, Object.keys(RATINGS).indexOf(worst) + 1);
   if (allowed.includes(rating)) return null;
   const limit = `${worst}, ${RATINGS[worst]} g${view ? ` on screens of size "${view}"` : ""}`;
@@ -146,18 +142,12 @@ export function tooHeavy({ page, view, grams, rating, files }: PageCarbon): stri
   return `${page} emits ${grams.toFixed(3)} g CO2e a view (rating ${rating}), and may emit at most ${limit}. Its heaviest files: ${sizes}. Make it lighter; docs/carbon.md says why.`;
 }
 
-export function carbonJson(pages: readonly PageCarbon[]): string {
-  const round = (grams: number) => Number(grams.toFixed(4));
-  const rounded = pages.map(({ page, view, bytes, grams, gramsWithoutFilm, rating }) => ({
-    page,
-    ...(view && { screen: view }),
-    bytes,
-    grams: round(grams),
-    ...(gramsWithoutFilm !== grams && { gramsWithoutFilm: round(gramsWithoutFilm) }),
-    rating,
-  }));
+export function carbonJson(carbon: readonly PageCarbon[]): string {
+  const pages = carbon.map(({ page, view, bytes, grams, rating }) => {
+    return { page, ...(view && { screen: view }), bytes, grams: Number(grams.toFixed(4)), rating };
+  });
   const model = "Sustainable Web Design 4, first visit, average grid intensity of the world (494 g CO2e per kWh)";
-  return `${JSON.stringify({ model, unit: "grams CO2e per view", pages: rounded }, null, 2)}\n`;
+  return `${JSON.stringify({ model, unit: "grams CO2e per view", pages }, null, 2)}\n`;
 }
 
 /** carbon.txt, syntax 0.5, which tells programs what a company discloses. */

@@ -58,7 +58,6 @@ const POSTERS = [
   { name: "poster.avif", widthPx: 1280, heightPx: 720, maxBytes: 30_000 },
   { name: "poster.webp", widthPx: 1280, heightPx: 720, maxBytes: 30_000 },
   { name: "poster.jpg", widthPx: 1280, heightPx: 720, maxBytes: 30_000 },
-  { name: "poster.large.avif", widthPx: 1920, heightPx: 1080, maxBytes: 30_000 },
   { name: "poster.phone.avif", widthPx: 960, heightPx: 720, maxBytes: 16_000 },
 ] as const;
 const QUALITIES = [60, 50, 40, 30, 20, 10];

@@ -16,7 +16,6 @@ import { programName } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
-import { fillCarbonText } from "./carbon-text.ts";
 import { listUnsigned, reportClaims } from "./claims/claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
@@ -83,11 +82,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   if (unsigned !== "" && !isDraft) throw refusal(unsigned);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
-  const weigh = (pages: readonly RenderedPage[]) => weighSite({ ...draft, pages }, (url) => contents.get(url));
-  // Weighs twice: the page that shows the other pages' sizes grows when they are filled in.
-  const { carbon: weights } = await weigh(draft.pages);
-  const rendered = await weigh(await fillCarbonText(draft.pages, weights, contents));
-  const { pages, comingSoon, failure, carbon } = rendered;
+  const { pages, comingSoon, failure, carbon } = await weighSite(
+    draft,
+    (url) => contents.get(url),
+    (weights) => renderer.renderCarbonPage({ ...context, weights }),
+  );
 
   // The settings may name another film, or none.
   const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));

@@ -17,7 +17,7 @@ const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
   LinkedIn: "M5.5 10v10M5.5 5v.01M10.5 20V10m0 4q0-4 4-4t4 4v6",
 };
 
-export function Footer({ hasViews }: { hasViews: boolean }) {
+export function Footer() {
   const { companyNumber, registeredAddress } = site.policyFacts;
   return (
     <footer id="footer" className="footer">
@@ -68,7 +68,7 @@ export function Footer({ hasViews }: { hasViews: boolean }) {
               </p>
             )}
           </div>
-          <CarbonFigure hasViews={hasViews} />
+          <CarbonFigure />
         </div>
       </div>
     </footer>

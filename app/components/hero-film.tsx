@@ -1,13 +1,10 @@
 import type { ReactNode } from "react";
 import filmAv1 from "../media/first-light.av1.mp4?url";
 import filmH264 from "../media/first-light.h264.mp4?url";
-import largeAv1 from "../media/first-light.large.av1.mp4?url";
-import largeH264 from "../media/first-light.large.h264.mp4?url";
 import phoneAv1 from "../media/first-light.phone.av1.mp4?url";
 import phoneH264 from "../media/first-light.phone.h264.mp4?url";
 import posterAvif from "../media/poster.avif?url";
 import posterJpeg from "../media/poster.jpg?url";
-import largePoster from "../media/poster.large.avif?url";
 import phonePoster from "../media/poster.phone.avif?url";
 import posterWebp from "../media/poster.webp?url";
 import { type PageFetch, VIEW_MEDIA, type View } from "../screen.ts";
@@ -16,8 +13,7 @@ import type { FilmSource, SiteSettings } from "../site-schema.ts";
 /** In the order of `VIEW_MEDIA`. */
 const OWN_FILM: readonly { view: View; poster: string; av1: string; codec: string; h264: string }[] = [
   { view: "phone", poster: phonePoster, av1: phoneAv1, codec: "av01.0.04M.08", h264: phoneH264 },
-  { view: "large", poster: largePoster, av1: largeAv1, codec: "av01.0.08M.08", h264: largeH264 },
-  { view: "between", poster: posterAvif, av1: filmAv1, codec: "av01.0.05M.08", h264: filmH264 },
+  { view: "other", poster: posterAvif, av1: filmAv1, codec: "av01.0.05M.08", h264: filmH264 },
 ];
 
 /** The same conditions that the film's script checks. */

@@ -3,10 +3,9 @@ import type { ComponentProps, ReactNode } from "react";
 import CarbonText, { sections as carbonSections } from "../../docs/carbon.md";
 import FootprintText, { sections as footprintSections } from "../../docs/footprint.md";
 import { Contents, markCurrent, type Section } from "../components/contents.tsx";
-import type { Screen } from "../screen.ts";
+import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/page.css?inline";
-import chartStyles from "../styles/weights.css?inline";
 import { TEXT_COMPONENTS } from "./page.tsx";
 
 interface Explanation {
@@ -18,7 +17,8 @@ interface Explanation {
   sections: readonly Section[];
   Text: MDXContent;
   Table: (props: ComponentProps<"table">) => ReactNode;
-  styles?: string;
+  /** What the document cannot contain. */
+  After?: (context: RenderContext) => ReactNode;
 }
 
 /** Explains the figure in the footer. */
@@ -29,8 +29,8 @@ export const carbon = explanationScreen({
   description: "What one page view emits, how we compute it, and what we leave out.",
   sections: carbonSections,
   Text: CarbonText,
-  Table: WeightTable,
-  styles: chartStyles,
+  Table: TEXT_COMPONENTS.table,
+  After: PageWeights,
 });
 
 /** Explains the estimate on the contact page. */
@@ -45,31 +45,46 @@ export const footprint = explanationScreen({
 });
 
 /** Shows a document of `docs/` like a page from a file. Leaves out the document's heading, because the page has one. */
-function explanationScreen({ title, sections, Text, Table, styles: own = "", ...explanation }: Explanation): Screen {
+function explanationScreen({ title, sections, Text, Table, After, ...explanation }: Explanation): Screen {
   const { headline } = explanation;
   return {
     ...explanation,
     title: `${title} | ${site.brand}`,
     isIndexed: true,
-    styles: styles + own + markCurrent(sections),
-    render: () => (
+    styles: styles + markCurrent(sections),
+    render: (context) => (
       <article className="page page-long">
         <h1>{headline}</h1>
         <Contents sections={sections} />
         <div className="page-text">
           <Text components={{ ...TEXT_COMPONENTS, h1: () => null, table: Table }} />
+          {After && <After {...context} />}
         </div>
       </article>
     ),
   };
 }
 
-/** The build replaces `{chart}` with the chart of the table's figures. */
-function WeightTable(props: ComponentProps<"table">) {
+/** The figures of this build; in development there are none. This page's own figure is in its footer. */
+function PageWeights({ weights = [] }: RenderContext) {
   return (
-    <>
-      {"{chart}"}
-      <TEXT_COMPONENTS.table {...props} title="Pages" />
-    </>
+    <TEXT_COMPONENTS.table title="Pages">
+      <thead>
+        <tr>
+          <th>Page</th>
+          <th>g CO₂e, at most</th>
+          <th>Rating</th>
+        </tr>
+      </thead>
+      <tbody>
+        {weights.map(({ name, grams, rating }) => (
+          <tr key={name}>
+            <td>{name}</td>
+            <td>{grams.toFixed(3)}</td>
+            <td>{rating}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TEXT_COMPONENTS.table>
   );
 }

@@ -55,9 +55,9 @@ export function drip(socket: Socket, everyMs: number): void {
   socket.once("close", () => clearInterval(timer));
 }
 
-/** The path of the film for large screens, which is the largest file of the site. */
+/** The path of the film, which is the largest file of the site. */
 export function filmPath(): string {
-  const path = /\/media\/[^"]+\.large\.[^"]+\.mp4/.exec(readFileSync("dist/index.html", "utf8"))?.[0];
+  const path = /\/media\/first-light\.av1[^"]+\.mp4/.exec(readFileSync("dist/index.html", "utf8"))?.[0];
   if (!path) throw new Error("The home page names no film.");
   return path;
 }

@@ -80,11 +80,11 @@ test("a first view receives the bytes that the footer's figure was computed from
     await page.goto(site.url + path);
     const name = path === COMING_SOON_PATH ? "coming-soon" : path;
     // The browser's window has the size of a laptop.
-    const counted = pages.find(({ page, screen = "between" }) => page === name && screen === "between")?.bytes ?? 0;
+    const counted = pages.find(({ page, screen = "other" }) => page === name && screen === "other")?.bytes ?? 0;
     const total = () => received.reduce((sum, bytes) => sum + bytes, 0);
     await expect.poll(total, { message: path }).toBeGreaterThan(counted * 0.96);
     expect(total(), path).toBeLessThan(counted * 1.02);
-    const { requests } = budgets[path === COMING_SOON_PATH ? "/404.html" : path === "/" ? "/ between" : path] ?? {};
+    const { requests } = budgets[path === COMING_SOON_PATH ? "/404.html" : path === "/" ? "/ other" : path] ?? {};
     // A headless browser does not fetch the manifest.
     expect(received.length, path).toBeLessThanOrEqual(requests ?? 0);
   }
