@@ -120,6 +120,7 @@ describe("an acknowledgement", () => {
     expect(parsed.text).not.toMatch(/[{}]/);
     expect(parsed.html).toBe("");
     expect(JSON.stringify([parsed.headers, parsed.text])).not.toContain("EVIL");
+    expect(parsed.text).not.toContain("Ada");
   });
 
   it("is marked as an automatic reply, and has no other headers", async () => {

@@ -364,7 +364,7 @@ async function correctFields(page: EnginePage): Promise<void> {
   await fill(page, "To be corrected");
   await page.type("#phone", "   ");
   await page.click(".form-submit");
-  await page.until(() => document.activeElement?.matches(".error-summary"));
+  await page.until(() => document.activeElement?.matches('.error-summary[role="alert"]'));
   await expectInView(page, ".error-summary");
   await page.click(".error-summary a");
   await page.until(() => document.activeElement?.id === "phone");
@@ -383,8 +383,11 @@ async function seeSuccess(page: EnginePage): Promise<void> {
     }),
   );
   expect(country, "the select lies level with the field beside it").toEqual(phone);
+  // Screen readers announce what changes in a region that was there before.
+  await page.evaluate(() => document.querySelector('.alerts[aria-live="polite"]')?.setAttribute("data-seen", ""));
   await page.click(".form-submit");
   await page.until(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "");
+  expect(await page.evaluate(() => document.querySelector("[data-seen] .alert-sent")?.role)).toBe("status");
   await expectInView(page, ".alerts .alert-sent");
   await expectInView(page, ".send-another");
 }

@@ -66,9 +66,6 @@ test.for([3, 6])(
 const DISK_FAULTS = [
   ["a read-only data folder", "pwrite64,ftruncate", "EROFS"],
   ["a disk that fails to sync", "fsync,fdatasync", "EIO"],
-  ["a disk that fails to write", "pwrite64", "EIO"],
-  ["a disk over its quota", "pwrite64", "EDQUOT"],
-  ["a file that may grow no further", "pwrite64", "EFBIG"],
 ] as const;
 
 test.for(DISK_FAULTS)(

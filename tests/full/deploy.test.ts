@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join, matchesGlob, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
-import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { PROGRAM_PATH } from "../../scripts/programs.mjs";
 import { findFreePort, startProgram } from "../../scripts/run-server.ts";
 import { requirePrograms } from "../support/require-program.ts";
@@ -34,12 +33,6 @@ test.each([
   expect(out.match(/127\.0\.0\.1:\d+/g)).toEqual(ports);
 });
 
-test("Caddy accepts the format of its configuration", async ({ skip }) => {
-  requirePrograms(skip, "caddy");
-  const env = { HOME: await makeScratchFolder() };
-  expect(run(["caddy", "fmt", "deploy/Caddyfile"], env).out).toBe(await readFile("deploy/Caddyfile", "utf8"));
-});
-
 test("systemd accepts the unit, and rates its exposure as low", async ({ skip }) => {
   requirePrograms(skip, "systemd-analyze");
   const file = "deploy/systemd/brighter-carbon.service";
@@ -50,12 +43,6 @@ test("systemd accepts the unit, and rates its exposure as low", async ({ skip })
   );
   const { text } = run(["systemd-analyze", "security", "--offline=true", file]);
   expect(Number(/exposure level for .+: ([\d.]+)/.exec(text)?.[1])).toBeLessThanOrEqual(1.5);
-});
-
-test("the operator's script prints its usage", () => {
-  const { status, text } = run(["sh", "deploy/systemd/brighter-carbon", "nonsense"]);
-  expect(text).toBe("Usage: brighter-carbon build | claims [review] | preflight | inbox | messages COMMAND\n");
-  expect(status).toBe(2);
 });
 
 test("deploy/ sets only variables that exist", async () => {
@@ -114,16 +101,6 @@ test("building and serving need only packages that --omit=dev installs", async (
     const packages = imports.flatMap((name) => /^(?!node:|virtual:)(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? []);
     for (const name of packages) expect(Object.keys(dependencies), `${source} imports ${name}`).toContain(name);
   }
-});
-
-test("docs/scaling.md lists the files under /assets/ and /media/ that must not be cached for a year", async () => {
-  const { files } = JSON.parse(await readFile("dist.json", "utf8")) as Pick<BuildManifest, "files">;
-  const text = await readFile("docs/scaling.md", "utf8");
-  const named = namesIn(/only (.+?) have none/.exec(text)?.[1] ?? "", /`([^`]+)`/g);
-  const isNamed = (url: string) => named.some((name) => (name.endsWith("/") ? url.startsWith(name) : url === name));
-  const assets = files.filter(({ url }) => /^\/(assets|media)\//.test(url));
-  expect(assets.filter(({ url }) => isNamed(url)).length).toBeGreaterThan(1);
-  expect(assets.filter(({ url, cache }) => isNamed(url) !== (cache === "revalidate"))).toEqual([]);
 });
 
 /**

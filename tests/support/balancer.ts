@@ -22,9 +22,8 @@ interface Parts {
 
 /** The load balancers with an example in deploy/. */
 export const BALANCERS = {
-  // `repeatsPosts`: a message to a dead node is repeated on another node, unnoticed by the visitor.
-  nginx: { needs: ["nginx", "openssl"], repeatsPosts: true, prepare: prepareNginx },
-  Caddy: { needs: ["caddy"], repeatsPosts: false, prepare: prepareCaddy },
+  nginx: { needs: ["nginx", "openssl"], prepare: prepareNginx },
+  Caddy: { needs: ["caddy"], prepare: prepareCaddy },
 } as const;
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
