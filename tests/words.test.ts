@@ -1,6 +1,5 @@
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { BuildManifest } from "../contract/build-manifest.ts";
 import { contentsOf, elementsOf, textOf, textsOf } from "./support/html.ts";
 
 const pageOf = (path: string) => readFileSync(`dist${path}/index.html`, "utf8");
@@ -81,30 +80,4 @@ test("the footer has the tagline, the company line, three columns and four named
   expect(social).toEqual(
     ["Facebook", "Twitter", "Instagram", "LinkedIn"].map((network) => ({ href: "/", "aria-label": network })),
   );
-});
-
-function allPages(): string[] {
-  const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
-  return files.filter(({ kind }) => kind === "page").map(({ file }) => readFileSync(`dist/${file}`, "utf8"));
-}
-
-test("email, percentages and negative numbers are written in one way", () => {
-  const sources = globSync("{app,contract,inbox,prerender,server}/**/*.{css,ts,tsx,mdx}", {
-    exclude: ["**/*.test.{ts,tsx}"],
-  });
-  const documents = globSync("{*.md,docs/**/*.md}");
-  for (const file of [...sources, ...documents]) {
-    expect(readFileSync(file, "utf8"), file).not.toMatch(/\be-mail|\d[\s\u00a0\u202f]+%(?! \d)/i);
-  }
-  for (const html of allPages()) {
-    const shown = (contentsOf(html, "body")[0] ?? "").replaceAll(/<(script|style)\b.*?<\/\1>/gs, "");
-    expect(textOf(shown)).not.toMatch(/(?<=^|[\s(])-\d/);
-  }
-});
-
-test("CO₂ has a real subscript on every page", () => {
-  const pages = allPages();
-  expect(pages.some((html) => textOf(html).includes("CO₂e"))).toBe(true);
-  // The library's name has no subscript.
-  for (const html of pages) expect(textOf(html).replaceAll("CO2.js", "")).not.toContain("CO2");
 });
