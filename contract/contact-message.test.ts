@@ -26,7 +26,7 @@ test.each([
   ["email", 254, "@example.com"],
   ["phone", 40, ""],
   ["message", 5000, ""],
-] as const)("limits %s to %i characters", (field, limit, end) => {
+] as const)("limits the length of %s to %i characters", (field, limit, end) => {
   const text = (length: number) => (field === "email" ? "x" : "é").repeat(length - end.length) + end;
   expect(fieldsOf({ ...GOOD, [field]: text(limit) })).toEqual({});
   expect(fieldsOf({ ...GOOD, [field]: text(limit + 1) })).toEqual({

@@ -59,7 +59,7 @@ test.each([
   ["/%63ontact", "Get in Touch"],
   [`/contact?${"q=1&".repeat(2000)}`, "Get in Touch"],
   ["/Delivery/?a", "Shipping and delivery"],
-])('%s shows "%s"', async (path, heading) => {
+])('despite a slash, a query or an encoding, %s shows "%s"', async (path, heading) => {
   const { answer, headings } = await open(path);
   expect(answer.status).toBe(200);
   expect(headings).toEqual([heading]);
