@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Build } from "./http/build-files.ts";
 import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
 import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS, type Limits } from "./http/limits.ts";
-import { servePages } from "./http/pages.ts";
+import { createPages } from "./http/pages.ts";
 import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
 import { plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
@@ -31,8 +32,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
+  const onFailure = (error: unknown) => app.log.error({ event: "failure", err: error }, "request failed");
+  const pages = createPages({ build, store, now, onFailure });
   const app: FastifyInstance = Fastify({
-    serverFactory: (listener) => createLimitedServer(limits, build.headers, listener),
+    // Pages are answered before Fastify: they need no router and no logger.
+    serverFactory: (answerApi) =>
+      createLimitedServer(limits, (request, response) => {
+        if (meter) countAnswer(request, response, meter);
+        if (!pages.answer(request, response)) answerApi(request, response);
+      }),
     clientErrorHandler: answerClientErrors(build.headers),
     bodyLimit: limits.maxBodyBytes,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
@@ -44,12 +52,15 @@ export function createApp(options: AppOptions): FastifyInstance {
     // While the server closes, requests on open connections get normal answers.
     return503OnClosing: false,
     // Called for paths that cannot be decoded.
-    frameworkErrors: (_error, request, reply) => pages.answerUnknown(request, reply),
+    frameworkErrors: (_error, request, reply) => pages.answerRest(request.raw, reply.hijack().raw),
   });
 
   endConnectionsOnClose(app, limits);
-  if (meter) countAnswers(app, meter);
-  const pages = servePages(app, { build, store, now });
+  // Runs before the body is read, which may be large, broken or missing.
+  app.addHook("onRequest", (request, reply, next) => {
+    if (request.is404) pages.answerRest(request.raw, reply.hijack().raw);
+    else next();
+  });
   app.register(async (api) => {
     api.addHook("onRequest", (_request, reply, next) => {
       reply.headers(build.headers);
@@ -71,21 +82,14 @@ export function createApp(options: AppOptions): FastifyInstance {
       answerRefusal,
     });
   });
-  app.setErrorHandler((error, request, reply) => {
-    request.log.error({ event: "failure", err: error }, "request failed");
-    pages.answerFailure(reply);
-  });
+  app.setErrorHandler((error, _request, reply) => pages.answerFailure(reply.hijack().raw, error));
   return app;
 }
 
-/** Counts every answer once it is sent, by kind instead of path, because a path may contain anything. */
-function countAnswers(app: FastifyInstance, meter: Meter): void {
-  app.addHook("onResponse", (request, { statusCode, elapsedTime }, next) => {
-    // A prefetch that pages.ts refuses is not a failure.
-    const isRefusedAhead = statusCode === 503 && request.headers["sec-purpose"] !== undefined;
-    if (!isRefusedAhead) meter.answered(routeOf(request.url), statusCode, elapsedTime);
-    next();
-  });
+/** Counts the answer once it is sent, by kind instead of path, because a path may contain anything. */
+function countAnswer({ url = "" }: IncomingMessage, response: ServerResponse, meter: Meter): void {
+  const startedAtMs = performance.now();
+  response.once("close", () => meter.answered(routeOf(url), response.statusCode, performance.now() - startedAtMs));
 }
 
 function routeOf(url: string): Route {

@@ -38,7 +38,6 @@ test.each<[what: string, options: InjectOptions, status: number]>([
   ["a page that the client holds", { url: "/contact", headers: { "if-none-match": "*" } }, 304],
   ["a page after a post", { url: "/contact?sent" }, 200],
   ["only the head of a page", { method: "HEAD", url: "/" }, 200],
-  ["a page fetched ahead for nothing", { url: "/", headers: { "sec-purpose": "prefetch", "save-data": "on" } }, 503],
   ["Coming Soon", { url: "/no-such-page" }, 200],
   ["a path that cannot be decoded", { url: "/%zz" }, 200],
   ["a method on such a path", { method: "PUT", url: "/%zz" }, 405],

@@ -92,7 +92,7 @@ test("no function reads a header that is far too long, and the post is refused",
 test.each(["PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
   const answer = await subject.app.inject({ method, url: "/send-email" });
   expect(answer.statusCode).toBe(405);
-  expect(answer.headers.allow).toBe("OPTIONS, POST");
+  expect(answer.headers.allow).toBe("GET, HEAD, OPTIONS, POST");
 });
 
 test("the same key and body, or the same text, are one message; a reused or invalid key is refused", async () => {

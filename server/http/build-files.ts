@@ -24,8 +24,6 @@ export interface ServedFile extends BuiltFile {
   variants: Readonly<Record<Encoding, Variant>>;
   /** Browsers request films in ranges. */
   isFilm: boolean;
-  /** The variant for visitors who save data, if there is one. */
-  saveData: ServedFile | null;
 }
 
 /** A whole build in memory. */
@@ -59,7 +57,7 @@ function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["header
   const unchangedHeaders = {
     ...sharedHeaders,
     "cache-control": CACHE_CONTROL[file.cache],
-    ...(file.isCompressed && { vary: file.savingDataFile ? "accept-encoding, save-data" : "accept-encoding" }),
+    ...(file.isCompressed && { vary: "accept-encoding" }),
     ...(file.policy && { "content-security-policy": file.policy }),
     ...(isFilm && { "accept-ranges": "bytes" }),
     // Coming Soon has status 200, but search engines must not list it.
@@ -89,7 +87,5 @@ function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["header
         gzip: variant(readFileSync(`${path}.gz`), "-gz", "gzip"),
       }
     : { identity: plain, br: plain, gzip: plain };
-  const light = file.savingDataFile;
-  const saveData = light && file.file !== light ? loadFile(distDir, { ...file, file: light }, sharedHeaders) : null;
-  return { ...file, variants, isFilm, saveData };
+  return { ...file, variants, isFilm };
 }

@@ -1,5 +1,5 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { FastifyReply } from "fastify";
 import { errorSlot, FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
@@ -22,27 +22,61 @@ interface PagesOptions {
   build: Build;
   store: Pick<Store, "messages" | "secret">;
   now(): Date;
+  /** Called with each defect that a page fails with. */
+  onFailure(error: unknown): void;
 }
 
-/** Adds a route for each page and file of the build. Returns the responses for unknown paths and for failures. */
-export function servePages(app: FastifyInstance, options: PagesOptions) {
-  const { build, store } = options;
+export type Pages = ReturnType<typeof createPages>;
+
+/** The paths that are not pages, with the methods that they allow. */
+const API_PATHS: Readonly<Record<string, string>> = {
+  "/send-email": "GET, HEAD, OPTIONS, POST",
+  "/healthz": "GET, HEAD",
+  "/readyz": "GET, HEAD",
+};
+
+/** Answers requests for pages and files of the build from memory. */
+export function createPages(options: PagesOptions) {
+  const { build, store, onFailure } = options;
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
   const answers = loadAnswerPages(build.manifest.answers);
+  // These two replace other paths and have no path of their own.
+  const files = new Map([...build.files].filter(([, file]) => file !== comingSoon && file !== failure));
 
-  /** Coming Soon, a missing file, or a method that is not allowed. */
-  function answerUnknown(request: FastifyRequest, reply: FastifyReply): void {
-    const path = pathOf(request);
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      const allow = path === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
-      sendText(reply.raw, 405, "Method not allowed\n", { ...build.headers, allow });
-    } else if (TECHNICAL_PATH.test(path)) {
-      sendText(reply.raw, 404, "Not found\n", build.headers);
-    } else {
-      sendFile(reply.raw, comingSoon, build.headers);
+  /** Answers the request, unless it is for the API. */
+  function answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const { method, url = "" } = request;
+    // Nearly every request has the exact path of a file.
+    const file = files.get(url);
+    const [path, query] = file ? [url] : readUrl(url);
+    if (path in API_PATHS) return false;
+    try {
+      if (method !== "GET" && method !== "HEAD") refuseMethod(response, "GET, HEAD");
+      else answerPath(response, file ?? files.get(path), path, query);
+    } catch (error) {
+      answerFailure(response, error);
     }
+    return true;
+  }
+
+  function answerPath(response: ServerResponse, file: ServedFile | undefined, path: string, query = ""): void {
+    if (file && query !== "" && file.variants.identity.etag === contact.variants.identity.etag) {
+      sendConfirmation(response, file, new URLSearchParams(query)).catch((error) => answerFailure(response, error));
+    } else if (file) sendFile(response, file);
+    else if (TECHNICAL_PATH.test(path)) sendText(response, 404, "Not found\n", build.headers);
+    else sendFile(response, comingSoon);
+  }
+
+  function refuseMethod(response: ServerResponse, allow: string): void {
+    sendText(response, 405, "Method not allowed\n", { ...build.headers, allow });
+  }
+
+  function answerFailure(response: ServerResponse, error: unknown): void {
+    onFailure(error);
+    if (response.headersSent) response.destroy();
+    else sendHtml(response, 500, failure, [failure.variants.identity.body]);
   }
 
   /** A page for one visitor or moment, which must not be cached. */
@@ -66,9 +100,9 @@ export function servePages(app: FastifyInstance, options: PagesOptions) {
   }
 
   /** The confirmation of a post without script, or the contact page unchanged if the query is not ours. */
-  async function sendConfirmation(reply: FastifyReply, file: ServedFile, query: URLSearchParams): Promise<void> {
+  async function sendConfirmation(response: ServerResponse, file: ServedFile, query: URLSearchParams): Promise<void> {
     const reference = readSent(query, store.secret);
-    if (reference === null) return sendFile(reply.raw, file, build.headers);
+    if (reference === null) return sendFile(response, file);
     const estimate = await findEstimate(reference, options);
     const answer: SendEmailAnswer = {
       success: true,
@@ -81,7 +115,7 @@ export function servePages(app: FastifyInstance, options: PagesOptions) {
       total: estimate ? unbroken(formatTotal(estimate.totalKg)) : "",
       report: estimate?.html ?? "",
     };
-    sendHtml(reply.raw, 200, contact, answers(estimate ? "estimated" : "sent", slots));
+    sendHtml(response, 200, contact, answers(estimate ? "estimated" : "sent", slots));
   }
 
   /**
@@ -107,32 +141,12 @@ export function servePages(app: FastifyInstance, options: PagesOptions) {
     sendHtml(reply.hijack().raw, status, contact, answers(page, slots), reply.getHeaders());
   }
 
-  app.register(async (scope) => {
-    // No logger per request: pages log nothing, and creating a logger takes longer than finding the route.
-    scope.setChildLoggerFactory((logger) => logger);
-    for (const file of build.files.values()) {
-      // These two replace other paths and have no path of their own.
-      if (file === comingSoon || file === failure) continue;
-      const isContact = file.variants.identity.etag === contact.variants.identity.etag;
-      scope.get(file.url, (request, reply) => {
-        const query = isContact && request.url.split("?")[1];
-        if (query) return sendConfirmation(reply, file, new URLSearchParams(query));
-        return sendFile(reply.raw, file, build.headers);
-      });
-    }
-    // Runs before the body is read, which may be large, broken or missing.
-    scope.addHook("onRequest", (request, reply, next) => {
-      if (request.method === "GET" || request.method === "HEAD") next();
-      else answerUnknown(request, reply);
-    });
-    scope.setNotFoundHandler(answerUnknown);
-  });
+  /** For requests with a path of the API that the API does not answer, and for injected requests. */
+  function answerRest(request: IncomingMessage, response: ServerResponse): void {
+    if (!answer(request, response)) refuseMethod(response, API_PATHS[readUrl(request.url ?? "")[0]] ?? "");
+  }
 
-  return {
-    answerUnknown,
-    answerFailure: (reply: FastifyReply) => sendHtml(reply.raw, 500, failure, [failure.variants.identity.body]),
-    answerRefusal,
-  };
+  return { answer, answerRest, answerFailure, answerRefusal };
 }
 
 /** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
@@ -151,21 +165,25 @@ function pageNamed(build: Build, name: string): ServedFile {
   return page;
 }
 
-/** The decoded path without its trailing slash. A path that cannot be decoded has no parameters and stays as sent. */
-function pathOf({ params, url }: FastifyRequest): string {
-  const rest = (params as { "*"?: string } | null)?.["*"];
-  return (rest === undefined ? (url.split("?")[0] ?? "") : `/${rest}`).replace(/(.)\/$/, "$1");
+/**
+ * The decoded path without its trailing slash and with single slashes, and the query. A path that cannot be decoded
+ * stays as sent.
+ */
+function readUrl(url: string): [path: string, query?: string | undefined] {
+  // A proxy may send the whole URL.
+  const [, sent = "", query] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
+  let path = sent;
+  try {
+    path = decodeURI(sent);
+  } catch {}
+  return [path.replaceAll(/\/{2,}/g, "/").replace(/(.)\/$/, "$1"), query];
 }
 
-function sendFile(response: ServerResponse, file: ServedFile, sharedHeaders: Build["headers"]): void {
+function sendFile(response: ServerResponse, file: ServedFile): void {
   const { headers: asked } = response.req;
-  const savesData = asked["save-data"] === "on";
   const encoding = file.isCompressed ? chooseEncoding(asked["accept-encoding"]) : "identity";
-  const { body, etag, headers, unchangedHeaders } = ((savesData && file.saveData) || file).variants[encoding];
-  if (savesData && asked["sec-purpose"] !== undefined) {
-    // Refuses prefetching for visitors who save data. Browsers discard a failed prefetch.
-    send(response, 503, { ...sharedHeaders, "cache-control": "no-store", "content-length": "0" });
-  } else if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
+  const { body, etag, headers, unchangedHeaders } = file.variants[encoding];
+  if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
   else if (file.isFilm && asked.range !== undefined) sendRange(response, file, asked.range);
   else send(response, 200, headers, body);
 }
@@ -192,10 +210,6 @@ function sendText(response: ServerResponse, status: number, text: string, header
   send(response, status, { ...headers, ...content }, Buffer.from(text));
 }
 
-/**
- * Writes to Node's own response, because the headers of a file are ready to send. Fastify's reply would copy them one
- * by one, which costs a tenth of the pages per second.
- */
 function send(response: ServerResponse, status: number, headers: string[] | Build["headers"], body?: Buffer): void {
   response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);
 }

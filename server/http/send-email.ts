@@ -14,7 +14,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { type Limits, limitRefusals } from "./limits.ts";
-import type { servePages } from "./pages.ts";
+import type { Pages } from "./pages.ts";
 import { sentQuery } from "./sent-result.ts";
 
 export interface SendEmailOptions {
@@ -32,7 +32,7 @@ export interface SendEmailOptions {
   /** Called when a message could not be stored. */
   onNotStored(): void;
   /** Sends the contact page with the refusal and the values of a post without script, if these could be read. */
-  answerRefusal: ReturnType<typeof servePages>["answerRefusal"];
+  answerRefusal: Pages["answerRefusal"];
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -118,7 +118,11 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.options("/send-email", async (_request, reply) => {
       reply.header("access-control-allow-methods", "POST");
       reply.header("access-control-allow-headers", "content-type, idempotency-key");
-      return reply.header("access-control-max-age", "86400").header("allow", "OPTIONS, POST").code(204).send();
+      return reply
+        .header("access-control-max-age", "86400")
+        .header("allow", "GET, HEAD, OPTIONS, POST")
+        .code(204)
+        .send();
     });
     scope.post("/send-email", (request, reply) => acceptMessage(request, reply, options));
     // The address that a browser shows after a refused post without script.

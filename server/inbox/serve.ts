@@ -9,7 +9,7 @@ import { createLimitedServer, LIMITS } from "../http/limits.ts";
 import type { Desk } from "../operator/desk.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type Clock, systemClock } from "../time.ts";
-import { createInboxApp, HEADERS, type PageFile } from "./app.ts";
+import { createInboxApp, type PageFile } from "./app.ts";
 import { createGuard, isForThisMachine } from "./guard.ts";
 
 export interface InboxOptions {
@@ -91,7 +91,7 @@ async function listenOnFreePort(
 async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Server[] | null> {
   const servers: Server[] = [];
   for (const host of ["127.0.0.1", "::1"]) {
-    const server = createLimitedServer(LIMITS, HEADERS, (request, response) => {
+    const server = createLimitedServer(LIMITS, (request, response) => {
       // A proxy that mistakes this port for a node of the site must not get an answer that looks like the site's.
       if (isForThisMachine(request)) app.routing(request, response);
       else request.socket.destroy();
