@@ -1,3 +1,4 @@
+import { write } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
 import { type Advice, adviceLine, commandLine, programName } from "../contract/commands.ts";
@@ -7,7 +8,7 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
-import { isJournal, journalLine, type LogStream, openLogStream, terminalLine } from "./log-stream.ts";
+import { isJournal, journalLine, openLogStream, terminalLine } from "./log-stream.ts";
 import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 import { startHookEvents } from "./outbox/hook-events.ts";
@@ -59,8 +60,6 @@ async function run(config: Config): Promise<void> {
   // Started once the server listens; until then messages are only stored.
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
-  // If standard error is the same pipe, Node's first use of it makes the pipe blocking. So this runs before we open it.
-  void process.stderr;
   const isTerminal = isatty(STDOUT);
   const journalFormat = isJournal(STDOUT, process.env.JOURNAL_STREAM) ? journalLine : undefined;
   const logStream = openLogStream(STDOUT, isTerminal ? terminalLine : journalFormat);
@@ -117,20 +116,19 @@ async function run(config: Config): Promise<void> {
     await Promise.all([outbox?.stop(mailMs), hookEvents?.stop(), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
     await Promise.all([metrics?.close(), heartbeat.stop()]);
     await store.close();
-    await exit(0, logStream);
+    exit(0, (done) => logStream.flush(done));
   }
 }
 
 /** For errors that only a restart by the supervisor can fix. */
-async function endWith(error: Error): Promise<void> {
-  const errors = openLogStream(STDERR);
-  errors.write(`${error.message}\n`);
-  await exit(1, errors);
+function endWith(error: Error): void {
+  exit(1, (done) => write(STDERR, `${error.message}\n`, done));
 }
 
-async function exit(code: number, logStream: LogStream): Promise<void> {
-  if ((await logStream.close(LOG_MS)) === "stuck") endNow(process);
-  process.exit(code);
+/** Ends the process after its last lines. `process.exit` would wait for a reader that takes none. */
+function exit(code: number, writeLast: (done: () => void) => void): void {
+  setTimeout(endNow, LOG_MS, process);
+  writeLast(() => process.exit(code));
 }
 
 function readyLines({ manifest }: Build, port: number, config: Config, senders: readonly Sender[]): string[] {
