@@ -24,7 +24,6 @@ import {
 import { loadBuild } from "../server/http/build-files.ts";
 import { MIGRATIONS } from "../server/store/schema.ts";
 import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";
-import { store as send } from "./store-contract/samples.ts";
 import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { openStoreInProcess, RETENTION } from "./support/in-process-store.ts";
@@ -152,25 +151,6 @@ describe("the database", () => {
     expect(wrong).not.toContain("hunter2");
     const away = `postgres://u:hunter2@127.0.0.1:${await findFreePort()}/x`;
     expect(await checkDatabase({ dataDir, databaseUrl: away })).toMatchObject([{ name: "database", state: "fail" }]);
-  });
-
-  test.each(["SQLite", "PostgreSQL"])("%s: names the .eml files of messages that it does not have", async (kind) => {
-    const dataDir = await makeScratchFolder();
-    const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
-    const store = await openStoreInProcess({ dataDir, databaseUrl });
-    const known = await send(store);
-    await store.close();
-    await mkdir(join(dataDir, "outbox"));
-    const unknown = ["BC-2222-22", "BC-3333-33", "BC-4444-44", "BC-5555-55", "BC-6666-66", "BC-7777-77"];
-    for (const name of [known, ...unknown]) await writeFile(join(dataDir, "outbox", `${name}.eml`), "");
-    const finding = {
-      name: "email files",
-      state: "warn",
-      detail: expect.stringMatching(/exist: (BC-\S+ ){5}and 1 more$/),
-    };
-    expect((await checkDatabase({ dataDir, databaseUrl })).at(-1)).toMatchObject(finding);
-    expect(JSON.stringify(await checkDatabase({ dataDir, databaseUrl }))).not.toContain(known);
-    expect(readdirSync(join(dataDir, "outbox"))).toHaveLength(7);
   });
 
   test.each([

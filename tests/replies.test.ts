@@ -96,7 +96,7 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
   await reply();
   const error = "mailbox refused by the mail server (RCPT TO)";
   expect(await log.seen("failed")).toMatchObject({ channel: "reply", error: `550 ${error}` });
-  const failed = { state: "failed", error: `550 … is not welcome; ${error}` };
+  const failed = { state: "failed", error: `550 <team@example.test> is not welcome; ${error}` };
   expect(await delivery(reference, "reply")).toMatchObject(failed);
   const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy: "server" });
   expect((await watch.find(clock.now())).troubles).toMatchObject([

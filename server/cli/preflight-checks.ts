@@ -10,9 +10,7 @@ import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from ".
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
 import { errorCode } from "../log.ts";
-import { listEmls } from "../mail/eml.ts";
 import { MailError } from "../mail/mailer.ts";
-import { withoutPersonalData } from "../mail/server-words.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing, DIST_DIR, outdatedSettings } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -197,22 +195,19 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
 
 /**
  * Checks the database without changing anything: whether it answers and has this version's schema, whether this
- * machine's clock matches the clock of a shared database, whether every .eml file belongs to a message, and whether
- * messages stayed in DATA_DIR when DATABASE_URL was set.
+ * machine's clock matches the clock of a shared database, and whether messages stayed in DATA_DIR when DATABASE_URL was set.
  */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
   try {
     const left = findLeftMessages(config);
-    const asked = [...(await listEmls(config.dataDir)), ...(left ? [left.newest] : [])];
-    const { unknownReferences, ...state } = await inspectDatabase(config, asked);
-    const isLeft = left && (state.version === null || unknownReferences.includes(left.newest));
-    const files = judgeFiles(unknownReferences.filter((reference) => reference !== left?.newest));
-    if (isLeft) files.push(...failures("database", [left.advice]));
+    const { unknownReferences, ...state } = await inspectDatabase(config, left ? [left.newest] : []);
+    const isLeft = left && (state.version === null || unknownReferences.length > 0);
+    const others = isLeft ? failures("database", [left.advice]) : [];
     if (state.damage !== null) {
-      files.push(fail("database", `its file is damaged (${state.damage})`, RESCUE.remedy, RESCUE.command));
+      others.push(fail("database", `its file is damaged (${state.damage})`, RESCUE.remedy, RESCUE.command));
     }
-    if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
-    return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
+    if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...others];
+    return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...others];
   } catch (error) {
     if (error instanceof OperatorError) return failures("database", error.advice);
     throw error;
@@ -240,16 +235,6 @@ function judgeClock(aheadMs: number): Finding {
   return problem === null ? ok("clock", "the same as the database's") : warn("clock", problem, CLOCK_REMEDY);
 }
 
-/** The number of messages that a finding lists by reference. */
-const MAX_NAMED = 5;
-
-function judgeFiles(unknownReferences: readonly string[]): Finding[] {
-  if (unknownReferences.length === 0) return [];
-  const more = unknownReferences.length - MAX_NAMED;
-  const names = unknownReferences.slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [warn("email files", `DATA_DIR/outbox has files whose messages do not exist: ${names}`, "delete them")];
-}
-
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
 
 /** Whether the mail server accepts our sign-in. Sends nothing. */
@@ -268,8 +253,7 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
     return ok("mail server", `${where} ${username ? "accepts the sign-in" : "answers, without a sign-in"}`);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    const words = withoutPersonalData(error.response);
-    const said = words === "" ? "" : `; it says: ${words}`;
+    const said = error.words === "" ? "" : `; it says: ${error.words}`;
     return fail("mail server", `${where}: ${error.message}${said}`, "correct SMTP_URL, or ask the mail provider");
   }
 }

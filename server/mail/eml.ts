@@ -68,11 +68,6 @@ export async function removeEmls(dataDir: string, references: Iterable<string>):
   return files.length;
 }
 
-/** The references of the messages that have .eml files. */
-export async function listEmls(dataDir: string): Promise<string[]> {
-  return [...new Set((await listFiles(dataDir)).map(({ reference }) => reference))];
-}
-
 /** Only files named after a reference. */
 async function listFiles(dataDir: string): Promise<{ name: string; reference: string }[]> {
   const names = await readdir(emlFolder(dataDir)).catch((error: NodeJS.ErrnoException) => {

@@ -1,4 +1,7 @@
+import { visible } from "../../contract/visible-text.ts";
 import type { ComposedMail } from "./compose.ts";
+
+const MAX_WORDS_LENGTH = 200;
 
 /** Delivers emails: `smtp.ts` to a mail server, `eml.ts` to files. */
 export interface Mailer {
@@ -38,5 +41,12 @@ export class MailError extends Error {
     super(message);
     this.kind = kind;
     this.isUnreachable = isUnreachable;
+  }
+
+  /** The answer without its code, on one line. It may quote the sender: only the database and operators get it. */
+  get words(): string {
+    const plain = this.response.slice(0, 5 * MAX_WORDS_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "");
+    const words = visible(plain.trim().replaceAll(/\s+/g, " "));
+    return words.length > MAX_WORDS_LENGTH ? `${words.slice(0, MAX_WORDS_LENGTH)}…` : words;
   }
 }

@@ -1,6 +1,5 @@
 import { type ComposedMail, composeMail, type MailIdentity } from "../mail/compose.ts";
 import { MailError, type Mailer } from "../mail/mailer.ts";
-import { withoutPersonalData } from "../mail/server-words.ts";
 import type { Claim } from "../store/queue.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
@@ -31,8 +30,7 @@ export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => 
         return null;
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        const { kind, message, isUnreachable, isUnanswered, response } = error;
-        const words = withoutPersonalData(response, claim.message);
+        const { kind, message, isUnreachable, isUnanswered, words } = error;
         // After the code, as in `554 5.7.1 content refused; mail refused by the mail server (DATA)`.
         const shown = words === "" ? message : message.replace(/^(\d{3}) /, (code) => `${code}${words}; `);
         return { kind, message, isUnreachable, isUnanswered, shown };
