@@ -3,7 +3,7 @@ import { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { loadBuild, type ServedFile } from "../server/http/build-files.ts";
-import { sentQuery } from "../server/http/sent-result.ts";
+import { sentQuery } from "../server/http/pages.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { messageWith } from "./store-contract/samples.ts";

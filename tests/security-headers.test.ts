@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import { securityHeaders } from "../contract/response-headers.ts";
 import { loadBuild } from "../server/http/build-files.ts";
-import { sentQuery } from "../server/http/sent-result.ts";
+import { sentQuery } from "../server/http/pages.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { parseHeadersFile } from "./support/headers-file.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";

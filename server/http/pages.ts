@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { errorSlot, FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
@@ -8,10 +9,10 @@ import { problemsOf, problemsTitle, type SendEmailAnswer } from "../../contract/
 import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
 import { loadAnswerPages } from "./answer-pages.ts";
-import type { Build, ServedFile } from "./build-files.ts";
-import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
-import { readSent } from "./sent-result.ts";
+import type { Build, Encoding, ServedFile } from "./build-files.ts";
 
+/** Longer lists are cut here. Browsers send shorter ones. */
+const MAX_LIST_LENGTH = 300;
 /** How long the page shows the estimate after a post without script. */
 const ESTIMATE_SHOWN_MS = 10 * MINUTE_MS;
 
@@ -51,7 +52,7 @@ export function createPages(options: PagesOptions) {
     // Nearly every request has the exact path of a file.
     const file = files.get(url);
     const [path, query] = file ? [url] : readUrl(url);
-    if (path in API_PATHS) return false;
+    if (!file && Object.hasOwn(API_PATHS, path)) return false;
     try {
       if (method !== "GET" && method !== "HEAD") refuseMethod(response, "GET, HEAD");
       else answerPath(response, file ?? files.get(path), path, query);
@@ -212,4 +213,59 @@ function sendText(response: ServerResponse, status: number, text: string, header
 
 function send(response: ServerResponse, status: number, headers: string[] | Build["headers"], body?: Buffer): void {
   response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);
+}
+
+/** The best encoding that the client accepts: brotli, then gzip, then none. */
+export function chooseEncoding(acceptEncoding = ""): Encoding {
+  const list = acceptEncoding.slice(0, MAX_LIST_LENGTH);
+  return accepts(list, "br") ? "br" : accepts(list, "gzip") ? "gzip" : "identity";
+}
+
+function accepts(list: string, coding: string): boolean {
+  return list.split(",").some((part) => {
+    const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
+  });
+}
+
+/** Whether the client already has the version that the tag names. */
+export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
+  const tags = ifNoneMatch.slice(0, MAX_LIST_LENGTH).split(",");
+  return tags.some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
+
+/** `start` and `end` are both included. */
+type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
+
+/** Reads a `Range` header. For several ranges or another unit, returns the whole file, as the standard allows. */
+export function chooseRange(range = "", sizeBytes: number): RangeAnswer {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.slice(0, MAX_LIST_LENGTH).trim()) ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return { kind: "all" };
+  const start = first === "" ? Math.max(0, sizeBytes - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return { kind: "all" };
+  return start >= sizeBytes || (first === "" && Number(last) === 0)
+    ? { kind: "unsatisfiable" }
+    : { kind: "part", start, end };
+}
+
+/**
+ * After a post without script, the page's query contains the reference. Proxies log queries, so it contains no visitor
+ * input. Only this site's nodes can make its code, so a forged link cannot show a success that never happened.
+ */
+export function sentQuery(reference: string, key: Uint8Array): string {
+  return String(new URLSearchParams({ reference, code: codeOf(reference, key) }));
+}
+
+/** The reference of the sent message. Null unless `sentQuery` made its code. */
+export function readSent(query: URLSearchParams, key: Uint8Array): string | null {
+  const reference = query.get("reference") ?? "";
+  const [given, expected] = [Buffer.from(query.get("code") ?? ""), Buffer.from(codeOf(reference, key))];
+  return given.length === expected.length && timingSafeEqual(given, expected) ? reference : null;
+}
+
+function codeOf(reference: string, key: Uint8Array): string {
+  return createHmac("sha256", key).update(`sent ${reference}`).digest("base64url").slice(0, 16);
 }

@@ -15,7 +15,7 @@ import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { type Limits, limitRefusals } from "./limits.ts";
 import type { Pages } from "./pages.ts";
-import { sentQuery } from "./sent-result.ts";
+import { sentQuery } from "./pages.ts";
 
 export interface SendEmailOptions {
   config: Config;

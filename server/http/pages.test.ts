@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
+import { chooseEncoding, chooseRange, isUnchanged } from "./pages.ts";
 
 test.each([
   [undefined, "identity"],
