@@ -17,7 +17,6 @@ export const TEST_PROGRAMS = {
   orca: ["orca", "at-spi2-core", "dbus-daemon", "firefox-esr", "openbox", "speech-dispatcher", "xdotool", "xvfb"],
   pdftotext: ["poppler-utils"],
   prlimit: ["util-linux"],
-  promtool: ["prometheus"],
   strace: ["strace"],
   "systemd-analyze": ["systemd"],
   // The engine, a way to drive it, a display, and decoders for the film.

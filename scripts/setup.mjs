@@ -120,12 +120,12 @@ function installTestPrograms() {
   console.error(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
 }
 
-/** Debian starts services such as nginx, Caddy and Prometheus on installation and at every boot. This prevents both. */
+/** Debian starts services such as nginx and Caddy on installation and at every boot. This prevents both. */
 function withoutStartingServices(/** @type {() => void} */ install) {
   // Debian starts a service only if this program allows it. Images often have one already.
   const policyFile = "/usr/sbin/policy-rc.d";
   const isOurs = !existsSync(policyFile);
-  const services = ["nginx", "caddy", "prometheus"].filter((name) => !isInstalled(name));
+  const services = ["nginx", "caddy"].filter((name) => !isInstalled(name));
   if (isOurs) writeFileSync(policyFile, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
   try {
     install();

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { AnswerTime } from "../../contract/duration.ts";
 import { openPostOffice, withStore } from "../../tests/support/post-office.ts";
-import { CHANNELS, type Channel, rulesOf } from "../store/store.ts";
-import { CHANNEL_TROUBLES, createWatch, TROUBLE_KINDS, WATCHED_CHANNELS } from "./troubles.ts";
+import { CHANNELS, type Channel } from "../store/store.ts";
+import { createWatch } from "./troubles.ts";
 
 it("lists the most urgent trouble first; only operators are told that no website runs", async () => {
   const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
@@ -57,24 +56,4 @@ it("a defect is not a store that is away", async () => {
     defect: new TypeError("a defect"),
     troubles: [],
   });
-});
-
-it("Prometheus has a rule for each trouble, with the severity of its channel", () => {
-  const rules = readFileSync("deploy/prometheus/alerts.yml", "utf8").matchAll(
-    /site_trouble\{kind="([\w-]+)"(?:,channel(!~|=)"([\w|]+)")?\}.*\n +labels:\n +severity: (\w+)/g,
-  );
-  const found = [...rules].flatMap(([, kind, operator, names = "", severity]) => {
-    const isNamed = (channel: Channel) => names.split("|").includes(channel);
-    if (operator === undefined) return `${kind}`;
-    const channels = WATCHED_CHANNELS.filter((channel) => isNamed(channel) === (operator === "="));
-    return channels.map((channel) => `${kind} ${channel} ${severity}`);
-  });
-  // `up` reports a website that is down, and an erasure needs no rule.
-  const kinds = TROUBLE_KINDS.filter((kind) => kind !== "website-down" && kind !== "expiring");
-  const wanted = kinds.flatMap((kind) =>
-    CHANNEL_TROUBLES.includes(kind)
-      ? WATCHED_CHANNELS.map((channel) => `${kind} ${channel} ${rulesOf(channel).trouble?.severity}`)
-      : kind,
-  );
-  expect(found.sort()).toEqual(wanted.sort());
 });

@@ -61,6 +61,15 @@ test("deploy/ sets only variables that exist", async () => {
   expect(set.filter((name) => !known.includes(name))).toEqual([]);
 });
 
+test("a container's metrics are reachable only from its own network", () => {
+  const [, host, port = ""] = /METRICS_PORT: "?([\d.]+):(\d+)/.exec(compose) ?? [];
+  // Other containers cannot reach the loopback interface, which is the default.
+  expect(host).toBe("0.0.0.0");
+  const published = namesIn(compose, /^ +- "(?:[\d.]+:)?\d+:(\d+)"$/gm);
+  expect(published).toContain("3000");
+  expect(published).not.toContain(port);
+});
+
 test("the image contains no secret", () => {
   const secrets = ["HOOK_URL", "HOOK_SECRET", "SMTP_URL", "DATABASE_URL", "ALERT_URL"];
   expect(namesIn(dockerfile, /^ARG ([A-Z_]+)/gm).filter((name) => secrets.includes(name))).toEqual([]);

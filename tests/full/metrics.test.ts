@@ -81,6 +81,9 @@ test("counts requests, messages and deliveries by outcome, without personal data
   };
   // Mails are sent after the answers, and a delivery is counted after it is stored.
   await expect.poll(values).toEqual(expected);
+  const documented = new Set(readFileSync("docs/scaling.md", "utf8").match(/(?<=^\| `)site_\w+/gm));
+  const served = new Set([...text.matchAll(/^# TYPE (site_\w+)/gm)].map(([, name]) => name));
+  expect(documented).toEqual(served);
   expect(text).not.toMatch(/Ada|ada@|other\.example|secret|privacy/);
 });
 
