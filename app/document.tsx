@@ -2,7 +2,6 @@ import { displayFallback } from "virtual:display-font";
 import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import displayFont from "./media/display.woff2?url";
-import { SettingsContext } from "./policies/facts.tsx";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
 import { structuredData } from "./structured-data.ts";
@@ -126,9 +125,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <main id="main" tabIndex={-1} className={`screen screen-${screen.name}`}>
           {screen.render(context)}
         </main>
-        <SettingsContext value={settings}>
-          <Footer />
-        </SettingsContext>
+        <Footer />
         <Scripts scripts={parts.scripts.filter(({ type }) => type !== BEFORE_PAINT)} />
       </body>
     </html>

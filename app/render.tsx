@@ -4,16 +4,15 @@ import { CARBON_PATH } from "./components/carbon-figure.tsx";
 import { ERROR_PREFIX } from "./contact/contact-form.tsx";
 import { START_VALUES } from "./contact/form-state.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
-import { shownFacts, unsetFacts } from "./policies/facts.tsx";
+import { factsOf, unsetFacts } from "./facts.ts";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { AnsweredPost, PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact } from "./screens/contact.tsx";
 import { carbon } from "./screens/explanations.tsx";
-import { renderScriptTexts } from "./script-texts.tsx";
 import { site } from "./site.ts";
 import type { SiteSettings } from "./site-schema.ts";
 
-export { ROUTES, SPECIFIED_PATHS, START_VALUES, shownFacts, site, unsetFacts };
+export { factsOf, ROUTES, SPECIFIED_PATHS, START_VALUES, site, unsetFacts };
 
 /** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
@@ -40,13 +39,9 @@ export interface RenderedSite {
   /** The settings used for rendering, and their folder. */
   site: SiteSettings;
   siteDir: string;
-  /** The settings that appear in sentences. */
-  settingsShown: readonly [name: string, value: string][];
   pages: readonly RenderedPage[];
   comingSoon: RenderedPage;
   failure: RenderedPage;
-  /** The texts of the contact page that only its script shows. */
-  scriptTexts: string;
 }
 
 export async function renderSite(context: RenderContext): Promise<RenderedSite> {
@@ -56,8 +51,7 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
     ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
   ]);
   const { siteDir } = context.settings;
-  const settingsShown = shownFacts(context.settings);
-  return { site, siteDir, settingsShown, pages, comingSoon, failure, scriptTexts: await renderScriptTexts() };
+  return { site, siteDir, pages, comingSoon, failure };
 }
 
 /** Renders the page about the site's carbon again, with the weights of the other pages. */

@@ -33,7 +33,7 @@ export const SPECIFIED_PATHS: readonly string[] = SPECIFIED.flatMap(({ paths }) 
 /** Every path that has a screen of its own. Matching is exact; any other path shows Coming Soon. */
 export const ROUTES: readonly Route[] = [
   ...SPECIFIED,
-  ...pages.map((page): Route => ({ paths: [page.path, ...page.also], screen: pageScreen(page, pages) })),
+  ...pages.map((page): Route => ({ paths: [page.path], screen: pageScreen(page, pages) })),
 ];
 
 export const COMING_SOON: Screen = comingSoon;

@@ -46,8 +46,6 @@ const WRONG: readonly [setting: string, value: unknown, problem: string][] = [
   ["footerColumns.0.links.0.href", "a b", "must be a path or an address"],
   ["social.0.network", "Myspace", "must be Facebook, "],
   ["social.0.href", "facebook", "must be a path or an address"],
-  ["acknowledgement.subject", LONG, "must be text on one line"],
-  ["acknowledgement.body", "Thank you.", "must be text with {reference}"],
   ["pricePerTonne.amount", 0, "must be a number above 0"],
   ["pricePerTonne.currency", " ", "must be text on one line"],
   ["pricePerTonne.includes", "", "must be text on one line"],

@@ -15,7 +15,6 @@ const optionalText = z.string(TEXT).regex(/\S/, TEXT).nullable();
 
 const EMAIL = 'must be an email address, such as "hello@example.org"';
 const PREFIX = 'must be two to four capital letters, such as "BC"';
-const BODY = "must be text with {reference}";
 const NAMED_FILE = 'must be the name of a file beside site.ts, such as "hero.jpg"';
 const file = z.string(NAMED_FILE).regex(/^[^\s/\\][^/\\]*$/, NAMED_FILE);
 const HUE = "must be a number of degrees from 0 to 360, such as 250 for blue";
@@ -88,7 +87,6 @@ export const siteSchema = group({
   heroPicture: group({ file, alt: words }, 'must be a picture, such as { file: "hero.jpg", alt: "Hills." }').nullable(),
   footerColumns: list(group({ title: words, links: list(link) })),
   social: list(group({ network: z.enum(["Facebook", "Twitter", "Instagram", "LinkedIn"], NETWORK), href: address })),
-  acknowledgement: group({ subject: words, body: z.string(BODY).includes("{reference}", BODY) }),
   pricePerTonne: group(
     {
       amount: z.number(AMOUNT).positive(AMOUNT),

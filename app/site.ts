@@ -91,24 +91,6 @@ export const site: SiteSettings = {
     { network: "LinkedIn", href: "/" },
   ],
 
-  /**
-   * With ACKNOWLEDGE=on, the sender gets this mail once the team has the message. The server fills in {brand} and
-   * {reference}; it never includes the sender's own text. Replies have the subject "Re: Your message ({reference})", and
-   * some mail programs show only mails with the same subject as one conversation.
-   */
-  acknowledgement: {
-    subject: "Your message ({reference})",
-    body: `Thank you for writing to {brand}.
-
-We have received your message. Its reference is {reference}.
-
-What happens next: our team reads it and replies to this address. To add something, reply to this email and leave the reference in its subject.
-
-If you did not write to us, your address was entered in our contact form by mistake or by another person. You need not do anything.
-
-This email was sent automatically.`,
-  },
-
   /** e.g. `{ amount: 25, currency: "EUR", includes: "VAT" }`: says what credits for an estimate cost. `null` says nothing. */
   pricePerTonne: null,
   /**

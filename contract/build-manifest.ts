@@ -45,24 +45,33 @@ export function errorSlot(field: string): string {
   return `error ${field}`;
 }
 
-/** A sentence of the site, and who signed it. */
-export interface ListedSentence {
+/** A sentence with a strong word, and what the ledgers say about it on one page. */
+export interface ListedClaim {
   text: string;
+  page: string;
+  /** Its file and line. */
   where: string;
-  entry?: { by: string; reason?: string | undefined; evidence?: { until: string } | undefined } | undefined;
+  /** `open` has no entry; `withoutEvidence` has one that is not complete. */
+  state: "open" | "withoutEvidence" | "expired" | "settled";
+  /** The law forbids the wording. */
+  isForbidden: boolean;
+  /** A sentence of the default site, which stops no build. */
+  isOurs: boolean;
+  /** What proves it or, without evidence, what would prove it. */
+  shows?: string | undefined;
+  until?: string | undefined;
 }
 
-/** What the claims ledgers say about the site's sentences. */
+/** What the ledgers say about the company's texts. */
 export interface ClaimsState {
-  unsigned: ListedSentence[];
-  /** They have a strong word, and nobody has decided about each of them. */
-  unreviewed: ListedSentence[];
-  withEvidence: ListedSentence[];
-  /** The evidence had expired on the day of the build. */
-  expired: ListedSentence[];
-  withoutEvidence: ListedSentence[];
-  /** Wording that the law forbids, and that somebody accepted with a reason. */
-  acceptedForbidden: ListedSentence[];
+  claims: readonly ListedClaim[];
+  /** The files that nobody has signed as they are. */
+  unsigned: readonly string[];
+}
+
+/** Whether something may not be published yet: only `npm start` and `npm run dev` build it. */
+export function isDraft({ claims, unsigned }: ClaimsState): boolean {
+  return unsigned.length > 0 || claims.some(({ isOurs, state }) => !isOurs && state !== "settled");
 }
 
 export interface SiteIdentity {
@@ -70,7 +79,9 @@ export interface SiteIdentity {
   contactEmail: string;
   /** The letters that every message reference starts with. */
   referencePrefix: string;
-  acknowledgement: AcknowledgementText;
+  mails: MailTexts;
+  /** The text of each fact that mails may contain. */
+  facts: Readonly<Record<string, string>>;
   /** `null`: estimates show no price. */
   pricePerTonne: Price | null;
   /** How soon messages are answered; `null` if the site promises nothing. */
@@ -79,10 +90,12 @@ export interface SiteIdentity {
   mailSignature: string | null;
 }
 
-/** The mail that confirms a message to its sender. The server fills in `{reference}` and `{brand}`. */
-export interface AcknowledgementText {
-  subject: string;
-  body: string;
+/** The texts of mails with their `{facts}`, which the server fills in. */
+export interface MailTexts {
+  /** Confirms a message to its sender. */
+  acknowledgement: { subject: string; body: string };
+  /** Operators insert these into replies. */
+  replies: { name: string; text: string }[];
 }
 
 export interface BuiltFile {

@@ -4,23 +4,23 @@ import { adviceLine, commandLine } from "./commands.ts";
 const WRAPPER = "sudo sh deploy/systemd/brighter-carbon";
 
 test.each([
-  ["npm run messages --", "npm run build", "npm run claims -- review", "npm run inbox"],
+  ["npm run messages --", "npm run build", "npm run claims -- --write", "npm run inbox"],
   [
     "DATA_DIR=d npm run messages --",
     "DATA_DIR=d npm run build",
-    "DATA_DIR=d npm run claims -- review",
+    "DATA_DIR=d npm run claims -- --write",
     "DATA_DIR=d npm run inbox",
   ],
-  [`${WRAPPER} messages`, `${WRAPPER} build`, `${WRAPPER} claims review`, `${WRAPPER} inbox`],
+  [`${WRAPPER} messages`, `${WRAPPER} build`, `${WRAPPER} claims --write`, `${WRAPPER} inbox`],
   [
     "node server/cli.ts",
     "docker build -f deploy/Dockerfile .",
-    "SITE_DIR=site npm run claims -- review",
+    "SITE_DIR=site npm run claims -- --write",
     "node server/cli.ts inbox",
   ],
 ])("where the program is called %s, remedies name %s", (program, build, review, inbox) => {
   expect(commandLine("build", program)).toBe(build);
-  expect(commandLine("claims review", program)).toBe(review);
+  expect(commandLine("claims --write", program)).toBe(review);
   expect(commandLine("inbox", program)).toBe(inbox);
   expect(commandLine("messages list", program)).toBe(`${program} list`);
 });

@@ -7,7 +7,8 @@ const IMAGE_COMMAND = "node server/cli.ts";
 export type OperatorCommand =
   | "build"
   | "claims"
-  | "claims review"
+  | "claims --write"
+  | 'claims --sign "NAME"'
   | "inbox"
   | "preflight"
   // Changes the settings and restarts the website.

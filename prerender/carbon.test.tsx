@@ -105,8 +105,6 @@ function siteOf(fetches: readonly PageFetch[]): { site: RenderedSite; carbonPage
   const rendered = {
     site,
     siteDir: "app/",
-    settingsShown: [],
-    scriptTexts: "",
     pages: [page("/", fetches), carbonPage],
     comingSoon: page("coming-soon"),
     failure: { ...failure, html: `<b>#.###</b>${failure.html}` },

@@ -21,22 +21,20 @@ function problemsOf(html: string, comingSoon = "") {
   const pages = [
     page("/", html),
     page("/contact", '<main><h2 id="form">Form</h2></main>'),
-    page("/contact", "<main>Refused, because it is a page already.</main>", "contact.mdx"),
+    page("/contact", "<main>Refused, because it is a page already.</main>", "contact.md"),
   ];
   return findBrokenLinks(
     {
       site,
       siteDir: "app/",
-      settingsShown: [],
       pages,
       comingSoon: page("coming-soon", `<main id="main">${comingSoon}</main>`),
       failure: page("error", ""),
-      scriptTexts: "",
     },
     {
       siteUrl: "https://www.example.com",
       filePaths: ["/robots.txt"],
-      refused: ["/refused", "/contact"].map((path) => ({ file: `${path.slice(1)}.mdx`, path })),
+      refused: ["/refused", "/contact"].map((path) => ({ file: `${path.slice(1)}.md`, path })),
     },
   );
 }
@@ -52,10 +50,8 @@ test.each([
 });
 
 test.each([
-  ["/nowhere", "leads to a page that does not exist. Correct it, or write the page as app/pages/nowhere.mdx"],
-  ["/Contact", "leads to a page that does not exist. Addresses are case-sensitive: write /contact"],
-  ["/ROBOTS.txt", "leads to a page that does not exist. Addresses are case-sensitive: write /robots.txt"],
-  ["/Careers", "leads to a page that does not exist. Addresses are case-sensitive: write /careers"],
+  ["/nowhere", "leads to a page that does not exist. Correct it, or write the page as app/pages/nowhere.md"],
+  ["/Contact", "leads to a page that does not exist. Correct it."],
   ["/assets/film", "leads to a page that does not exist. Correct it."],
   ["/no_where", "leads to a page that does not exist. Correct it."],
   ["/articles/index", "leads to a page that does not exist. Correct it."],

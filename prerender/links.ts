@@ -40,14 +40,11 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
   const written = pathsOf(pages.filter(({ file }) => file !== null));
   const announced = new Set(announcedPaths(rendered));
   const others = new Set([...filePaths, ...refused.map(({ path }) => path)]);
-  const known = [...ownPages.keys(), ...written.keys(), ...announced, ...filePaths];
 
   /** The remedy for a link to a missing page. */
   const remedyFor = (path: string): string => {
-    const meant = known.find((one) => one.toLowerCase() === path.toLowerCase());
-    if (meant !== undefined) return `Addresses are case-sensitive: write ${meant}`;
     const isFree = findPathProblems([{ file: "", path }], [...ownPages.keys()]).length === 0 && !/\/index$/.test(path);
-    return isFree ? `Correct it, or write the page as ${siteDir}pages${path}.mdx` : "Correct it.";
+    return isFree ? `Correct it, or write the page as ${siteDir}pages${path}.md` : "Correct it.";
   };
 
   return (page: RenderedPage, href: string): string | null => {

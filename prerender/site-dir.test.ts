@@ -25,7 +25,7 @@ test("a folder outside the project replaces settings and pages; missing settings
   };
   await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};\n`);
   await mkdir(join(folder, "pages"));
-  await writeFile(join(folder, "pages/about.mdx"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
+  await writeFile(join(folder, "pages/about.md"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
   vi.stubEnv("SITE_DIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   const renderer = await loadRenderer(await untilEnd(openVite()));

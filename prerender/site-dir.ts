@@ -26,7 +26,7 @@ export function siteFolder(siteDir: string): string {
 
 /** The sources of the site's text and links, except the pages from files. */
 export function sourceFiles(siteDir: string): string[] {
-  const files = globSync(["app/**/*.{ts,tsx,mdx}", "contract/footprint/*.ts", "docs/{carbon,footprint}.md"]);
+  const files = globSync(["app/**/*.{ts,tsx,md}", "contract/footprint/*.ts", "docs/{carbon,footprint}.md"]);
   const isOther = (file: string) => /\.test\.|^app\/(pages\/|site\.ts$)/.test(file);
   return [...files.filter((file) => !isOther(file)), `${siteDir}site.ts`].sort();
 }
@@ -40,14 +40,6 @@ export async function linesWith(pattern: RegExp, files: readonly string[]): Prom
     }),
   );
   return found.flat();
-}
-
-/** The first place of the longest part, whatever marks are between its words, as `file:line`. */
-export async function findText(parts: readonly string[], files: readonly string[]): Promise<string | undefined> {
-  const [longest = ""] = parts.toSorted((a, b) => b.length - a.length);
-  const words = longest.match(/[\p{L}\p{N}]+/gu)?.slice(0, 6) ?? ["$^"];
-  const [found] = await linesWith(new RegExp(words.join("(?:\\]\\([^)]*\\)|[^\\p{L}\\p{N}])+"), "u"), files);
-  return found && `${found.file}:${found.line}`;
 }
 
 /** Why a build cannot start; empty if it can. */

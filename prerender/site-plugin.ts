@@ -9,22 +9,15 @@ import { type BuildSettings, parseBuildSettings } from "../contract/build-settin
 import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
 import { escapeHtml } from "../contract/visible-text.ts";
-import { listUnsigned, reportClaims } from "./claims/claims.ts";
+import { listOpen, readClaims } from "./claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { loadModule, loadRenderer, type Renderer } from "./load-renderer.ts";
 import { palettesOf } from "./look.ts";
-import { markdownTexts } from "./markdown.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
-import {
-  findPathProblems,
-  PAGE_RUNTIME,
-  type PageFiles,
-  type Problem,
-  problemsError,
-  readPageFiles,
-} from "./page-files.ts";
+import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
 import { companySettings, readOwnSettings, settingsProblems, siteDirProblems, siteFolder } from "./site-dir.ts";
 import { countryNames, technicalFiles } from "./technical-files.ts";
+import { ourTextModule, readTexts, type SiteTexts } from "./texts.ts";
 import { writeSite } from "./write-site.ts";
 
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
@@ -45,22 +38,30 @@ function postBanner({ name }: { name: string }): string {
 
 /**
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
- * request. `pagesDir` contains the `.mdx` pages.
+ * request.
  */
-export function prerender({ pagesDir, outDir = "dist" }: { pagesDir?: string; outDir?: string } = {}): PluginOption[] {
-  return [markdownTexts(), companySettings(), sitePlugin(outDir, pagesDir)];
+export function prerender({ outDir = "dist" }: { outDir?: string } = {}): PluginOption[] {
+  return [companySettings(), sitePlugin(outDir)];
 }
 
-function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
+/** Everything that is written in Markdown. */
+interface TextFiles {
+  pageFiles: PageFiles;
+  texts: SiteTexts;
+}
+
+function sitePlugin(outDir: string): Plugin {
   const draftDir = draftDirOf(outDir);
   let settings: BuildSettings;
   let pagesDir: string;
   /** Read again after a change. */
-  let pageFiles: Promise<PageFiles> | undefined;
+  let textFiles: Promise<TextFiles> | undefined;
   let isDraft: boolean;
-  const readPages = () => {
-    pageFiles ??= readPageFiles(pagesDir);
-    return pageFiles;
+  // scripts/dev.ts starts without pages if the build refuses one.
+  let hasPages: boolean;
+  const readFiles = () => {
+    textFiles ??= readTextFiles(hasPages ? pagesDir : "", settings.siteDir);
+    return textFiles;
   };
   return {
     name: "site",
@@ -73,11 +74,10 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         process.exit(1);
       }
       settings = parsed.settings;
-      // `npm start` makes a draft, which only warns about sentences that nobody has signed.
+      // `npm start` makes a draft, which only warns about claims that are open.
       isDraft = mode !== "production";
-      pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
-      // scripts/dev.ts starts without pages if the build refuses one.
-      pageFiles = mode === "without-pages" ? Promise.resolve({ pages: [], paths: [], problems: [] }) : undefined;
+      pagesDir = join(siteFolder(settings.siteDir), "pages");
+      hasPages = mode !== "without-pages";
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
           ? "media/[name]-[hash][extname]"
@@ -116,55 +116,60 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         builder: {
           buildApp: (builder) =>
             replaceWhenBuilt(outDir, draftDir, async () =>
-              buildSite(builder, settings, await readPages(), draftDir, isDraft),
+              buildSite(builder, settings, await readFiles(), draftDir, isDraft),
             ),
         },
       };
     },
 
     resolveId(id) {
-      if (id === `${PAGE_RUNTIME}/jsx-runtime`) return resolve("app/jsx-runtime.ts");
       return id === PAGES_MODULE ? PAGES_MODULE_ID : undefined;
     },
 
     async load(id) {
       if (id === PRELOAD_HELPER_ID) return PRELOAD_HELPER;
-      if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".mdx"))) return;
-      const { pages } = await readPages();
+      if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".md"))) return;
+      const { pages } = (await readFiles()).pageFiles;
       if (id === PAGES_MODULE_ID) return listPages(pages.map(({ file }) => file));
       return pages.find(({ file }) => file === id)?.code;
     },
 
+    transform: {
+      filter: { id: ["app/policies/*.md", "docs/*.md"] },
+      handler: (text) => ({ code: ourTextModule(text), map: null }),
+    },
+
     configureServer(server) {
       server.watcher.add(pagesDir);
-      return () => serveDev(server, settings, readPages);
+      return () => serveDev(server, settings, readFiles);
     },
 
     // Pages contain no script that could replace a part of them, so they reload when a source changes.
     hotUpdate({ file, modules, server }) {
       if (this.environment.name !== "ssr") return;
       const isInPagesDir = resolve(file).startsWith(pagesDir + sep);
-      if (isInPagesDir) {
-        pageFiles = undefined;
-        this.environment.moduleGraph.invalidateAll();
-      }
+      // Also after a change of the settings, so that claims are read again.
+      textFiles = undefined;
+      if (isInPagesDir) this.environment.moduleGraph.invalidateAll();
       if (isInPagesDir || modules.length > 0) server.environments.client.hot.send({ type: "full-reload" });
     },
   };
 }
 
+async function readTextFiles(pagesDir: string, siteDir: string): Promise<TextFiles> {
+  const [pageFiles, texts] = await Promise.all([readPageFiles(pagesDir), readTexts(siteDir, pagesDir)]);
+  return { pageFiles, texts };
+}
+
 function listPages(files: readonly string[]): string {
-  const imports = files.map(
-    (file, index) => `import Text${index}, { page as page${index} } from ${JSON.stringify(file)};`,
-  );
-  const pages = files.map((_, index) => `{ ...page${index}, Text: Text${index} }`);
-  return `${imports.join("\n")}\nexport const pages = [${pages}];\n`;
+  const imports = files.map((file, index) => `import page${index} from ${JSON.stringify(file)};`);
+  return `${imports.join("\n")}\nexport const pages = [${files.map((_, index) => `page${index}`)}];\n`;
 }
 
 async function buildSite(
   builder: ViteBuilder,
   settings: BuildSettings,
-  pageFiles: PageFiles,
+  textFiles: TextFiles,
   outDir: string,
   isDraft: boolean,
 ): Promise<void> {
@@ -179,18 +184,18 @@ async function buildSite(
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
-  const { unset, unsigned } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
+  const { unset, open } = await writeSite({ renderer, context, ...textFiles, outDir, rendererDir, isDraft });
   // The renderer is not part of the site.
   await rm(rendererDir, { recursive: true });
   // After a draft, the server prints the command that lists these.
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
-  if (unsigned !== "") console.log(unsigned);
+  if (open !== "") console.log(open);
   if (areFactorsDue(new Date())) console.log(`New factors for the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 
 /** Renders the page again on every request. */
-function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () => Promise<PageFiles>): void {
+function serveDev(server: ViteDevServer, settings: BuildSettings, readFiles: () => Promise<TextFiles>): void {
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);
   const drawFiles = async () => {
@@ -202,17 +207,18 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});
   const folder = siteFolder(settings.siteDir);
-  const warned = new Set<string>();
-  const warnOfClaims = async (page: { name: string; file: string | null; html: string }) => {
-    const { site, shownFacts } = await loadRenderer(server);
-    const { siteDir } = settings;
-    const words = { site, siteDir, settingsShown: shownFacts(settings), pages: [page], scriptTexts: "" };
-    const report = await reportClaims([words], new Date().toISOString().slice(0, 10));
-    const isNew = ({ text }: { text: string }) => !warned.has(text);
-    const [unsigned, unreviewed] = [report.unsigned.filter(isNew), report.unreviewed.filter(isNew)];
-    for (const { text } of [...unsigned, ...unreviewed]) warned.add(text);
-    const text = await listUnsigned({ ...report, unsigned, unreviewed }, siteDir);
-    if (text !== "") server.config.logger.warn(text);
+  let warned = "";
+  let checked: TextFiles | undefined;
+  /** After each change, and only once about the same. */
+  const warnOfClaims = async () => {
+    const files = await readFiles();
+    if (files === checked) return;
+    checked = files;
+    const { site } = await loadRenderer(server);
+    const today = new Date().toISOString().slice(0, 10);
+    const open = listOpen(await readClaims({ site, siteDir: settings.siteDir, texts: files.texts.texts, today }));
+    if (open !== "" && open !== warned) server.config.logger.warn(open);
+    warned = open;
   };
 
   server.middlewares.use(async (request, response, next) => {
@@ -232,13 +238,13 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
         return;
       }
       const { renderPath, SPECIFIED_PATHS } = await loadRenderer(server);
-      const { paths, problems } = await readPages();
-      const refused = [...problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
+      const { pageFiles, texts } = await readFiles();
+      const { paths, problems } = pageFiles;
+      const refused = [...problems, ...texts.problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
       if (refused.length > 0) return await respond(500, problemsPage(refused));
       const html = await renderPath(path, context);
       await respond(200, html);
-      const page = { name: path, file: paths.find((one) => one.path === path)?.file ?? null, html };
-      await warnOfClaims(page).catch(({ message }: Error) => server.config.logger.warn(message));
+      await warnOfClaims().catch(({ message }: Error) => server.config.logger.warn(message));
     } catch (error) {
       next(error);
     }

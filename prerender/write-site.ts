@@ -16,7 +16,7 @@ import { programName } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
-import { listUnsigned, reportClaims } from "./claims/claims.ts";
+import { listOpen, readClaims } from "./claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
@@ -27,15 +27,17 @@ import { socialCardDrawer, TitleRefused } from "./pictures.ts";
 import { refusal } from "./refusal.ts";
 import { siteFolder } from "./site-dir.ts";
 import { type OutputFile, technicalFiles } from "./technical-files.ts";
+import type { SiteTexts } from "./texts.ts";
 
 interface SiteBuild {
   renderer: typeof import("../app/render.tsx");
   context: RenderContext;
   pageFiles: PageFiles;
+  texts: SiteTexts;
   outDir: string;
   /** Contains the assets that the pages import. */
   rendererDir: string;
-  /** A draft may contain sentences that nobody has signed. */
+  /** A draft may have open claims and files that nobody has signed. */
   isDraft: boolean;
 }
 
@@ -43,13 +45,13 @@ interface SiteBuild {
 interface OpenPoints {
   /** The policy facts and links that are unset. */
   unset: readonly string[];
-  /** The sentences that nobody has signed, as text. */
-  unsigned: string;
+  /** What stops a build that is no draft, as text. */
+  open: string;
 }
 
 /** Writes every file of the site and the manifest that describes them. */
 export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
-  const { renderer, context, pageFiles, outDir, rendererDir, isDraft } = build;
+  const { renderer, context, pageFiles, texts, outDir, rendererDir, isDraft } = build;
   const { settings } = context;
   const { site } = renderer;
   const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
@@ -62,24 +64,20 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const { pages: compiled, paths, problems } = pageFiles;
   const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
   const isRefused = ({ file, path }: FilePath) =>
-    !compiled.some((page) => page.path === path || page.also.includes(path)) ||
-    pathProblems.some((problem) => problem.file === file);
+    !compiled.some((page) => page.path === path) || pathProblems.some((problem) => problem.file === file);
   const targets = {
     siteUrl: settings.siteUrl,
     filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],
     refused: paths.filter(isRefused),
   };
   const draft = await renderer.renderSite(context);
-  const refused = [...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
+  const refused = [...problems, ...texts.problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
   if (refused.length > 0) throw problemsError(refused);
 
-  // The text without the figures of this build is the same in every build.
-  const claims = await reportClaims(
-    [{ ...draft, pages: [...draft.pages, draft.comingSoon, draft.failure] }],
-    new Date().toISOString().slice(0, 10),
-  );
-  const unsigned = await listUnsigned(claims, settings.siteDir, programName(process.env));
-  if (unsigned !== "" && !isDraft) throw refusal(unsigned);
+  const today = new Date().toISOString().slice(0, 10);
+  const report = await readClaims({ site, siteDir: settings.siteDir, texts: texts.texts, today });
+  const open = listOpen(report, programName(process.env));
+  if (open !== "" && !isDraft) throw refusal(open);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const { pages, comingSoon, failure, carbon } = await weighSite(
@@ -109,22 +107,31 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = renderer.unsetFacts(settings);
-  const { sentences, ...state } = claims;
-  const { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, answerWithin, mailSignature } = site;
+  const facts = renderer.factsOf(settings);
+  const { brand, contactEmail, referencePrefix, pricePerTonne, answerWithin, mailSignature } = site;
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
-    site: { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne, answerWithin, mailSignature },
+    site: {
+      brand,
+      contactEmail,
+      referencePrefix,
+      pricePerTonne,
+      answerWithin,
+      mailSignature,
+      facts,
+      mails: texts.mails,
+    },
     unset,
     comingSoon: announcedPaths(draft),
-    claims: state,
+    claims: { claims: report.claims, unsigned: report.unsigned.map(({ file }) => file) },
     electricity: electricityTable(),
     answers: await answerPages(renderer, context, carbon.find(({ page }) => page === "/contact")?.grams ?? 0),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));
   await write(outDir, HEADERS_FILE, headersFile(manifest));
-  return { unset, unsigned };
+  return { unset, open };
 }
 
 /** The files that Vite wrote into a folder, each with a hash in its name. */

@@ -1,6 +1,7 @@
 import { write } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
+import { isDraft } from "../contract/build-manifest.ts";
 import { type Advice, adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { plural } from "../contract/plural.ts";
 import { capitalised } from "../contract/visible-text.ts";
@@ -78,7 +79,7 @@ async function run(config: Config): Promise<void> {
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
   await app.listen({ port: config.port, host: config.host });
 
-  const acknowledgement = { text: site.acknowledgement, replyTo: contactEmail };
+  const acknowledgement = { text: site.mails.acknowledgement, facts: site.facts, replyTo: contactEmail };
   const senders = createSenders({ config, store, identity, acknowledgement, onAnswer: watch.compareClock });
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
@@ -97,6 +98,10 @@ async function run(config: Config): Promise<void> {
     logStream.write(`\n${ready.map(capitalised).join("\n")}\n\n`);
   } else startLog.info({ event: "ready" }, ready.join(" - "));
   const warnings = outdatedSettings(build.manifest.settings, config.build);
+  if (isDraft(build.manifest.claims)) {
+    const problem = "This site is a draft: some of its files are not signed, or its claims have no evidence";
+    warnings.push({ problem, remedy: "see what is open", command: "claims" });
+  }
   const left = findLeftMessages(config);
   if (left && (await store.messages.find(left.newest)) === null) warnings.push(left.advice);
   for (const advice of warnings) startLog.warn({ event: "to-correct" }, adviceLine(advice, PROGRAM));

@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
-import { site } from "../app/site.ts";
 import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
 import { mailSender } from "../server/outbox/mail.ts";
 import { copySender, replySender } from "../server/outbox/reply.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { IDENTITY, openPostOffice } from "./support/post-office.ts";
+import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
 
 const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Wind-and-waves" };
 const ASCII = /^[\0-\x7f]*$/;
@@ -14,7 +13,7 @@ async function exchange(email: string, hasSmtpUtf8: boolean, delivered: number) 
   const office = await openPostOffice();
   const server = await office.mailServer({ hasSmtpUtf8 });
   const options = { mailer: office.smtpMailer(server), identity: IDENTITY };
-  const texts = { text: site.acknowledgement, replyTo: "hello@example.test" };
+  const texts = { ...ACKNOWLEDGEMENT, replyTo: "hello@example.test" };
   const outbox = office.startSenders([
     mailSender(options),
     acknowledgementSender({ ...options, ...texts, queue: office.store.queue }),

@@ -3,7 +3,6 @@ import { existsSync, globSync, readdirSync, readFileSync, utimesSync, writeFileS
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { site } from "../app/site.ts";
-import { headingId } from "../prerender/markdown.ts";
 import { parseConfig } from "../server/config.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
@@ -12,6 +11,12 @@ const contributing = readFileSync("CONTRIBUTING.md", "utf8");
 const configuration = readFileSync("docs/configuration.md", "utf8");
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
+/** As GitHub does. */
+const idOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, "")
+    .replaceAll(" ", "-");
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted();
 
 test("every command that README.md or CONTRIBUTING.md names exists, and every public command is in one of them", () => {
@@ -82,7 +87,7 @@ test("every file, folder and heading that a document links to exists", () => {
       const [file = "", heading] = link.split("#");
       const target = file === "" ? path : join(dirname(path), file);
       if (!existsSync(target)) return true;
-      const headings = namesIn(pages.get(target) ?? "", /^#+ (.+)$/gm).map(headingId);
+      const headings = namesIn(pages.get(target) ?? "", /^#+ (.+)$/gm).map(idOf);
       return heading !== undefined && !headings.includes(heading);
     }),
   );
@@ -149,7 +154,11 @@ test("documents stay short, and each names its reader in its first line", () => 
   const records = documents.filter(([path]) => /decisions\/\d/.test(path));
   expect(records.filter(([, text]) => lengthOf(text) > 300).map(([path]) => path)).toEqual([]);
   const others = documents.filter((document) => !records.includes(document));
-  expect(others.filter(([, text]) => !/^# .+\n\n(For|This page is for) /.test(text)).map(([path]) => path)).toEqual([]);
+  expect(
+    others
+      .filter(([, text]) => !/^(# .+|---\n[\s\S]+?\n---)\n\n(For|This page is for) /.test(text))
+      .map(([path]) => path),
+  ).toEqual([]);
 });
 
 test("the README lists every document", () => {

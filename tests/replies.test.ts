@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { site } from "../app/site.ts";
 import { replySubject } from "../contract/quote.ts";
 import { startServer } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
@@ -15,7 +14,7 @@ import { createWatch } from "../server/watch/troubles.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { IDENTITY, openPostOffice } from "./support/post-office.ts";
+import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
 import { runWithInput } from "./support/run-cli.ts";
 import { kill } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
@@ -33,7 +32,7 @@ type OpenMailer = (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer
 async function openReplyOffice(openMailer: OpenMailer, isAcknowledged = false, openCopyMailer = openMailer) {
   const office = await openPostOffice();
   const mailer = openMailer(office);
-  const texts = { text: site.acknowledgement, replyTo: IDENTITY.mailTo, queue: office.store.queue };
+  const texts = { ...ACKNOWLEDGEMENT, replyTo: IDENTITY.mailTo, queue: office.store.queue };
   const outbox = office.startSenders([
     mailSender({ mailer, identity: IDENTITY }),
     replySender({ mailer, identity: SIGNED }),

@@ -1,8 +1,4 @@
-/** One heading of a text, as the build reads it from the MDX. */
-export interface Section {
-  id: string;
-  title: string;
-}
+import type { Section } from "../text.tsx";
 
 /**
  * Styles that mark the section in view. A browser without `:target-current` marks the section that the visitor chose.

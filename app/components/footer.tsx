@@ -1,4 +1,3 @@
-import { Fact } from "../policies/facts.tsx";
 import { site } from "../site.ts";
 import type { SiteSettings } from "../site-schema.ts";
 import { CarbonFigure } from "./carbon-figure.tsx";
@@ -55,16 +54,8 @@ export function Footer() {
             <p>This site is provided by {site.legalName}.</p>
             {(companyNumber || registeredAddress) && (
               <p>
-                {companyNumber && (
-                  <>
-                    Company number <Fact name="companyNumber" />.{" "}
-                  </>
-                )}
-                {registeredAddress && (
-                  <>
-                    Registered address: <Fact name="registeredAddress" />.
-                  </>
-                )}
+                {companyNumber && `Company number ${companyNumber}. `}
+                {registeredAddress && `Registered address: ${registeredAddress}.`}
               </p>
             )}
           </div>

@@ -1,63 +1,39 @@
-import type { MDXContent } from "mdx/types.js";
-import type { ComponentProps, ReactNode } from "react";
-import CarbonText, { sections as carbonSections } from "../../docs/carbon.md";
-import FootprintText, { sections as footprintSections } from "../../docs/footprint.md";
-import { Contents, markCurrent, type Section } from "../components/contents.tsx";
+import type { ReactNode } from "react";
+import carbonText from "../../docs/carbon.md";
+import footprintText from "../../docs/footprint.md";
+import { Contents, markCurrent } from "../components/contents.tsx";
+import { factsOf } from "../facts.ts";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/page.css?inline";
-import { TEXT_COMPONENTS } from "./page.tsx";
-
-interface Explanation {
-  name: string;
-  /** Shown in the browser's tab. */
-  title: string;
-  headline: string;
-  description: string;
-  sections: readonly Section[];
-  Text: MDXContent;
-  Table: (props: ComponentProps<"table">) => ReactNode;
-  /** What the document cannot contain. */
-  After?: (context: RenderContext) => ReactNode;
-}
+import { sectionsOf, Table, Text, type TextFile } from "../text.tsx";
 
 /** Explains the figure in the footer. */
-export const carbon = explanationScreen({
-  name: "carbon",
-  title: "How we count carbon",
-  headline: "How we count this site’s carbon",
-  description: "What one page view emits, how we compute it, and what we leave out.",
-  sections: carbonSections,
-  Text: CarbonText,
-  Table: TEXT_COMPONENTS.table,
-  After: PageWeights,
-});
-
+export const carbon = explanationScreen("carbon", carbonText, "How we count carbon", PageWeights);
 /** Explains the estimate on the contact page. */
-export const footprint = explanationScreen({
-  name: "footprint",
-  title: "How we estimate a footprint",
-  headline: "How we estimate a footprint",
-  description: "What the estimate on the contact page counts, where its factors come from, and what it leaves out.",
-  sections: footprintSections,
-  Text: FootprintText,
-  Table: (props) => <TEXT_COMPONENTS.table {...props} title="Factors" />,
-});
+export const footprint = explanationScreen("footprint", footprintText, footprintText.title);
 
-/** Shows a document of `docs/` like a page from a file. Leaves out the document's heading, because the page has one. */
-function explanationScreen({ title, sections, Text, Table, After, ...explanation }: Explanation): Screen {
-  const { headline } = explanation;
+/** Shows a document of `docs/` like a page from a file. `After` shows what the document cannot contain. */
+function explanationScreen(
+  name: string,
+  file: TextFile,
+  tabTitle: string,
+  After?: (context: RenderContext) => ReactNode,
+): Screen {
+  const sections = sectionsOf(file);
   return {
-    ...explanation,
-    title: `${title} | ${site.brand}`,
+    name,
+    title: `${tabTitle} | ${site.brand}`,
+    headline: file.title,
+    description: file.description,
     isIndexed: true,
     styles: styles + markCurrent(sections),
     render: (context) => (
       <article className="page page-long">
-        <h1>{headline}</h1>
+        <h1>{file.title}</h1>
         <Contents sections={sections} />
         <div className="page-text">
-          <Text components={{ ...TEXT_COMPONENTS, h1: () => null, table: Table }} />
+          <Text file={file} facts={factsOf(context.settings)} />
           {After && <After {...context} />}
         </div>
       </article>
@@ -68,7 +44,7 @@ function explanationScreen({ title, sections, Text, Table, After, ...explanation
 /** The figures of this build; in development there are none. This page's own figure is in its footer. */
 function PageWeights({ weights = [] }: RenderContext) {
   return (
-    <TEXT_COMPONENTS.table title="Pages">
+    <Table title="Pages">
       <thead>
         <tr>
           <th>Page</th>
@@ -85,6 +61,6 @@ function PageWeights({ weights = [] }: RenderContext) {
           </tr>
         ))}
       </tbody>
-    </TEXT_COMPONENTS.table>
+    </Table>
   );
 }

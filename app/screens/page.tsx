@@ -1,72 +1,57 @@
-import type { MDXContent } from "mdx/types.js";
-import type { ComponentProps } from "react";
-import { Contents, markCurrent, type Section } from "../components/contents.tsx";
-import { ContactEmail } from "../components/links.tsx";
+import { fillFacts } from "../../contract/facts.ts";
+import { Contents, markCurrent } from "../components/contents.tsx";
+import { factsOf, SITE_FACTS } from "../facts.ts";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import type { Link } from "../site-schema.ts";
 import styles from "../styles/page.css?inline";
+import { sectionsOf, Text, type TextFile } from "../text.tsx";
 
-/** A page from a file of `app/pages/`, as prerender/page-files.ts reads it. */
-export interface WrittenPage {
+/** A page from a file of `pages/`, as prerender/texts.ts reads it. */
+export interface WrittenPage extends TextFile {
   file: string;
   path: string;
-  also: readonly string[];
-  title: string;
-  description: string;
-  /** Its second-level headings. */
-  sections: readonly Section[];
-  pictures: readonly PagePicture[];
-  Text: MDXContent;
-}
-
-interface PagePicture {
-  /** The width of the largest source. */
-  width: number;
-  height: number;
-  /** The largest last. */
-  sources: readonly { url: string; width: number }[];
 }
 
 /** A page with fewer sections has no table of contents. */
 const LONG_PAGE_SECTIONS = 4;
-/** The maximum width of a picture in page.css. */
-const PICTURE_SIZES = "(min-width: 44rem) 40rem, 90vw";
 
 export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Screen {
   const parents = parentsOf(page, pages);
-  const isLong = page.sections.length >= LONG_PAGE_SECTIONS;
+  const sections = sectionsOf(page);
+  const isLong = sections.length >= LONG_PAGE_SECTIONS;
+  const title = titleOf(page);
   return {
     name: "page",
-    title: `${page.title} | ${site.brand}`,
-    headline: page.title,
-    description: page.description,
+    title: `${title} | ${site.brand}`,
+    headline: title,
+    description: fillFacts(page.description, SITE_FACTS),
     isIndexed: true,
     isPaintedWhole: true,
     written: { file: page.file, parents },
-    styles: isLong ? styles + markCurrent(page.sections) : styles,
+    styles: isLong ? styles + markCurrent(sections) : styles,
     // The largest source is an upper bound for the browser's choice.
-    fetches: () => page.pictures.map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
+    fetches: () =>
+      Object.values(page.pictures).map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
     render: ({ settings }) => (
       <article className={isLong ? "page page-long" : "page"}>
         {parents.length > 1 && <Breadcrumb links={parents} />}
-        <h1>{page.title}</h1>
+        <h1>{title}</h1>
         <p className="print-only">
           {site.legalName}, {settings.siteUrl}
           {page.path}
         </p>
-        {isLong && <Contents sections={page.sections} />}
+        {isLong && <Contents sections={sections} />}
         <div className="page-text">
-          <page.Text
-            components={{
-              ...TEXT_COMPONENTS,
-              img: ({ src, alt, title }) => <Picture picture={page.pictures[Number(src)]} alt={alt} caption={title} />,
-            }}
-          />
+          <Text file={page} facts={factsOf(settings)} hasAnchors />
         </div>
       </article>
     ),
   };
+}
+
+function titleOf({ title }: TextFile): string {
+  return fillFacts(title, SITE_FACTS);
 }
 
 /** The home page and every parent that exists: for `/articles/first` also `/articles`, if that page is written. */
@@ -76,7 +61,7 @@ function parentsOf({ path }: WrittenPage, pages: readonly WrittenPage[]): Link[]
     { label: "Home", href: "/" },
     ...written
       .toSorted((a, b) => a.path.length - b.path.length)
-      .map((page) => ({ label: page.title, href: page.path })),
+      .map((page) => ({ label: titleOf(page), href: page.path })),
   ];
 }
 
@@ -92,58 +77,4 @@ function Breadcrumb({ links }: { links: readonly Link[] }) {
       </ol>
     </nav>
   );
-}
-
-/** The Markdown elements that need a component. CSS styles the others by element. */
-export const TEXT_COMPONENTS = {
-  ContactEmail,
-  table: Table,
-  th: ({ align, ...props }: ComponentProps<"th">) => <th {...(align && { className: `align-${align}` })} {...props} />,
-  td: ({ align, ...props }: ComponentProps<"td">) => <td {...(align && { className: `align-${align}` })} {...props} />,
-};
-
-/** A wide table scrolls within a box, which must be reachable by keyboard. `title` is the heading that it is under. */
-function Table({ title, children }: ComponentProps<"table">) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
-    <div className="table-box" role="group" aria-label={`Table: ${title}`} tabIndex={0}>
-      <table>{children}</table>
-    </div>
-  );
-}
-
-interface PictureProps {
-  picture: PagePicture | undefined;
-  alt: string | undefined;
-  caption: string | undefined;
-}
-
-/**
- * Reserves its space until the picture has loaded, so that nothing moves. Does not load lazily: WebKit prints a page
- * without the lazy pictures that were never in view.
- */
-function Picture({ picture, alt = "", caption }: PictureProps) {
-  if (!picture) return null;
-  const image = (
-    <img
-      src={picture.sources.at(-1)?.url}
-      {...(picture.sources.length > 1 && { srcSet: sourceSet(picture), sizes: PICTURE_SIZES })}
-      width={picture.width}
-      height={picture.height}
-      alt={alt}
-      decoding="async"
-    />
-  );
-  if (!caption) return image;
-  return (
-    <figure>
-      {image}
-      <figcaption>{caption}</figcaption>
-    </figure>
-  );
-}
-
-function sourceSet({ sources }: PagePicture): string {
-  return sources.map(({ url, width }) => `${url} ${width}w`).join(", ");
 }

@@ -2,7 +2,6 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import type { Command } from "commander";
 import { sitePortsOf } from "../config.ts";
-import { readSavedReplies } from "../operator/saved-replies.ts";
 import { addCommand, type Context, NAME_OPTION } from "./context.ts";
 
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
@@ -32,8 +31,6 @@ ssh: see docs/operations.md.`;
         sitePorts: sitePortsOf(readConfig()),
         onDefect: (error) => err(`${inspect(error)}\n`),
       });
-      for (const problem of readSavedReplies(readConfig().build.siteDir).problems)
-        out(`Saved reply left out: ${problem}\n`);
       try {
         const isMoved = port === undefined && running.port !== DEFAULT_PORT;
         if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${running.port}.\n`);

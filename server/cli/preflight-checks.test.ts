@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ClaimsState } from "../../contract/build-manifest.ts";
+import type { ListedClaim } from "../../contract/build-manifest.ts";
 import { checkAddress, checkClaims, checkFactors, checkProxy } from "./preflight-checks.ts";
 
 const UNREACHABLE = "is not an address that visitors can reach";
@@ -39,25 +39,23 @@ test("warns once newer emission factors are due", () => {
   });
 });
 
-test("an unsigned sentence fails; claims without evidence and accepted forbidden wording warn for ever", () => {
-  const lines = (claims: Partial<ClaimsState>, day = "2026-11-20") => {
-    const none = { unsigned: [], unreviewed: [], withEvidence: [], expired: [], withoutEvidence: [] };
-    const findings = checkClaims({ ...none, acceptedForbidden: [], ...claims }, new Date(`${day}T12:00:00Z`));
+test("open claims and unsigned files of the company fail; the default site's own and the law's words warn", () => {
+  const lines = (own: Partial<ListedClaim>[], unsigned: string[] = []) => {
+    const claim = { text: "We are green", page: "/about", where: "about.md:5", isForbidden: false, isOurs: false };
+    const claims = own.map((one): ListedClaim => ({ ...claim, state: "settled", ...one }));
+    const findings = checkClaims({ claims, unsigned }, new Date("2026-11-20T12:00:00Z"));
     return findings.map(({ state, detail }) => `${state}: ${detail}`);
   };
-  const [text, where, by] = ["We are green", "/about", "Ada"];
-  const withEvidence = [{ text, where, entry: { by, evidence: { until: "2026-11-20" } } }];
-  expect(lines({ withEvidence })).toEqual(["ok: all are signed, 1 have evidence"]);
-  expect(lines({ withEvidence }, "2026-11-21")).toEqual([
-    "warn: the evidence has expired (1): “We are green” (/about)",
+  const named = "“We are green” (/about";
+  expect(lines([{ until: "2027-11-20" }])).toEqual(["ok: all files are signed, and every claim has evidence"]);
+  expect(lines([], ["pages/about.md"])).toEqual(["fail: nobody has signed pages/about.md"]);
+  expect(lines([{ state: "open" }])).toEqual([`fail: without evidence (1): ${named})`]);
+  expect(lines([{ until: "2026-11-19" }])).toEqual([`fail: without evidence (1): ${named}; until 2026-11-19)`]);
+  expect(lines([{ until: "2026-12-20" }])).toEqual([
+    `warn: the evidence ends within a month (1): ${named}; until 2026-12-20)`,
   ]);
-  const unsigned = [{ text, where }];
-  expect(lines({ unsigned, unreviewed: unsigned, withoutEvidence: unsigned })).toEqual([
-    "fail: nobody has signed (1): “We are green” (/about)",
-    "warn: without evidence (1): “We are green” (/about)",
+  expect(lines([{ state: "withoutEvidence", isOurs: true, shows: "a plan" }])).toEqual([
+    `warn: the default site's own, without evidence (1): ${named}; a plan)`,
   ]);
-  expect(lines({ unreviewed: unsigned })).toEqual(["fail: not reviewed (1): “We are green” (/about)"]);
-  expect(lines({ acceptedForbidden: [{ text, where, entry: { by, reason: "a quotation" } }] }, "2036-01-01")).toEqual([
-    "warn: forbidden by law, but accepted (1): “We are green” (/about; accepted by Ada: a quotation)",
-  ]);
+  expect(lines([{ isForbidden: true }])).toEqual([`warn: forbidden by law, with evidence or denied (1): ${named})`]);
 });

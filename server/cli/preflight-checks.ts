@@ -3,7 +3,7 @@ import { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { mkdtemp, rmdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ClaimsState, ListedSentence } from "../../contract/build-manifest.ts";
+import type { ClaimsState, ListedClaim } from "../../contract/build-manifest.ts";
 import type { BuildSettings } from "../../contract/build-settings.ts";
 import type { Advice, OperatorCommand } from "../../contract/commands.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
@@ -18,6 +18,7 @@ import { failureOf, postEvent } from "../outbox/hook.ts";
 import { findLeftMessages } from "../store/archive.ts";
 import { type DatabaseState, inspectDatabase } from "../store/open-store.ts";
 import { GO_BACK, MIGRATIONS } from "../store/schema.ts";
+import { DAY_MS } from "../time.ts";
 import { postAlert } from "../watch/alerts.ts";
 import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES, LOW_DISK_REMEDY, RESCUE } from "../watch/troubles.ts";
 
@@ -134,32 +135,44 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   return { findings, build };
 }
 
+/** Evidence that ends within a month is announced. */
+const CLAIMS_NOTICE_DAYS = 31;
+
 /**
- * Whether every sentence is signed. The company decides whether to launch with claims without evidence, and with wording
- * that the law forbids and somebody accepted.
+ * Whether the company has signed its files, and has evidence for its claims. The default site's own sentences, which
+ * the specification fixes in part, only warn.
  */
-export function checkClaims(claims: ClaimsState, now: Date): Finding[] {
-  const { unsigned, unreviewed, withEvidence, withoutEvidence, acceptedForbidden } = claims;
-  const today = now.toISOString().slice(0, 10);
-  const expired = withEvidence.filter(({ entry }) => (entry?.evidence?.until ?? today) < today);
-  const isSigned = ({ text }: ListedSentence) => !unsigned.some((one) => one.text === text);
-  const list = (sentences: readonly ListedSentence[], what: string) => {
-    const texts = sentences.map(({ text, where, entry }) => {
-      return `“${text}” (${where}${entry?.reason ? `; accepted by ${entry.by}: ${entry.reason}` : ""})`;
+export function checkClaims({ claims, unsigned }: ClaimsState, now: Date): Finding[] {
+  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const [today, soon] = [now.getTime(), now.getTime() + CLAIMS_NOTICE_DAYS * DAY_MS].map(dayOf) as [string, string];
+  const hasEnded = ({ state, until }: ListedClaim) =>
+    state === "expired" || (state === "settled" && until && until < today);
+  const isOpen = (claim: ListedClaim) => claim.state !== "settled" || hasEnded(claim);
+  const list = (some: readonly ListedClaim[], what: string) => {
+    const texts = some.map(({ text, page, shows, until }) => {
+      return `“${text}” (${[page, ...(shows ? [shows] : []), ...(until ? [`until ${until}`] : [])].join("; ")})`;
     });
     return `${what} (${texts.length}): ${texts.join(", ")}`;
   };
-  const rows: [typeof warn, readonly ListedSentence[], what: string, remedy: string, command?: OperatorCommand][] = [
-    [fail, unsigned, "nobody has signed", "run", "claims review"],
-    [fail, unreviewed.filter(isSigned), "not reviewed", "run", "claims review"],
-    [warn, expired, "the evidence has expired", "run", "claims review"],
-    [warn, withoutEvidence, "without evidence", "to see what each needs, run", "claims"],
-    [warn, acceptedForbidden, "forbidden by law, but accepted", "reword them, or ask a lawyer"],
+  const open = claims.filter(isOpen);
+  const own = open.filter(({ isOurs }) => !isOurs);
+  const ours = open.filter(({ isOurs }) => isOurs);
+  const ending = claims.filter((claim) => !isOpen(claim) && claim.until && claim.until <= soon);
+  const forbidden = claims.filter((claim) => claim.isForbidden && !isOpen(claim));
+  const findings = [
+    ...(unsigned.length > 0
+      ? [fail("claims", `nobody has signed ${unsigned.join(", ")}`, "run", 'claims --sign "NAME"' as const)]
+      : []),
+    ...(own.length > 0 ? [fail("claims", list(own, "without evidence"), "run", "claims --write" as const)] : []),
+    ...(ours.length > 0
+      ? [warn("claims", list(ours, "the default site's own, without evidence"), "add evidence, or reword them")]
+      : []),
+    ...(ending.length > 0 ? [warn("claims", list(ending, "the evidence ends within a month"), "renew it")] : []),
+    ...(forbidden.length > 0
+      ? [warn("claims", list(forbidden, "forbidden by law, with evidence or denied"), "ask a lawyer")]
+      : []),
   ];
-  const findings = rows.flatMap(([judge, sentences, what, remedy, command]) =>
-    sentences.length > 0 ? judge("claims", list(sentences, what), remedy, command) : [],
-  );
-  return findings.length > 0 ? findings : [ok("claims", `all are signed, ${withEvidence.length} have evidence`)];
+  return findings.length > 0 ? findings : [ok("claims", "all files are signed, and every claim has evidence")];
 }
 
 /** Whether the footprint estimate should get newer factors, which are published once a year. */

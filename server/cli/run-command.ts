@@ -10,7 +10,6 @@ import { readSite } from "../manifest.ts";
 import type { Desk } from "../operator/desk.ts";
 import { visibleJson } from "../operator/export.ts";
 import { createCaller } from "../operator/router.ts";
-import { readSavedReplies } from "../operator/saved-replies.ts";
 import { OperatorError } from "../operator-error.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
@@ -106,6 +105,7 @@ function nameOf(input: string, { options }: Command): string {
 async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program" | "account"> & { isNew: boolean }) {
   const { dataDir, databaseUrl } = config;
   if (databaseUrl === null && !isNew) requireMessages(dataDir);
+  const site = readSite();
   return {
     ...owner,
     // Only the website and `restore` change the schema: another version of the website may be running.
@@ -116,8 +116,8 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     dataDir,
     channels: channelsOf(config),
     mailTo: config.mailTo,
-    answerWithin: readSite()?.answerWithin,
-    savedReplies: readSavedReplies(config.build.siteDir).replies,
+    answerWithin: site?.answerWithin,
+    savedReplies: { replies: site?.mails.replies ?? [], facts: site?.facts ?? {} },
     steps: new Map(),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { site } from "../../app/site.ts";
-import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { estimateNotes } from "../../contract/footprint/words.ts";
+import { readTexts } from "../../prerender/texts.ts";
 import { estimateOf, storedWith } from "../../tests/store-contract/samples.ts";
 import { parseMail } from "../../tests/support/parse-mail.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
@@ -100,9 +99,10 @@ describe("an acknowledgement", () => {
   const EVIL = { name: "EVIL", phone: "EVIL", country: "EVIL", message: "EVIL" };
   const CLAIM = { ...EVIL, id: 17, reference: "BC-7K3Q-9M", email: "Ada+1@example.org" };
 
-  async function written(brand = "Brand & Söhne", text: AcknowledgementText = site.acknowledgement) {
+  async function written(brand = "Brand & Söhne", own?: { subject: string; body: string }) {
     const dataDir = await makeScratchFolder();
-    const settings = { text, replyTo: "hello@example.test" };
+    const text = own ?? (await readTexts("app/")).mails.acknowledgement;
+    const settings = { text, facts: { brand }, replyTo: "hello@example.test" };
     const mail = composeAcknowledgement(CLAIM, { ...IDENTITY, brand }, settings, MESSAGE.acceptedAt);
     await createEmlMailer(dataDir).send(mail);
     const file = join(dataDir, "outbox", "BC-7K3Q-9M.acknowledgement.eml");

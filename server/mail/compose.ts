@@ -1,9 +1,10 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import type { AcknowledgementText } from "../../contract/build-manifest.ts";
+import type { MailTexts } from "../../contract/build-manifest.ts";
 import { CONTACT_FIELDS, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
+import { fillFacts } from "../../contract/facts.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
@@ -62,9 +63,10 @@ function toTeam(message: StoredMessage, identity: MailIdentity, subject: string)
   } satisfies ComposedMail;
 }
 
-/** The text of every acknowledgement, and the address for answers to it. */
+/** The text of every acknowledgement, the facts of the settings in it, and the address for answers to it. */
 export interface AcknowledgementSettings {
-  text: AcknowledgementText;
+  text: MailTexts["acknowledgement"];
+  facts: Readonly<Record<string, string>>;
   /** A public address. MAIL_TO may be private. */
   replyTo: string;
 }
@@ -77,11 +79,10 @@ export interface AcknowledgementSettings {
 export function composeAcknowledgement(
   { id, reference, email }: Pick<StoredMessage, "id" | "reference" | "email">,
   { brand, mailFrom }: Pick<MailIdentity, "brand" | "mailFrom">,
-  { text, replyTo }: AcknowledgementSettings,
+  { text, facts, replyTo }: AcknowledgementSettings,
   now: Date,
 ): ComposedMail {
-  const fill = (template: string) =>
-    template.replaceAll(/\{(brand|reference)\}/g, (_, name) => (name === "brand" ? brand : reference));
+  const fill = (template: string) => fillFacts(template, { ...facts, reference });
   return {
     reference,
     part: "acknowledgement",

@@ -2,7 +2,7 @@ import type { AnswerTime } from "../../contract/duration.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Channel } from "../store/store.ts";
 import type { Mark } from "../store/undo.ts";
-import type { SavedReply } from "./saved-replies.ts";
+import type { SavedReplies } from "./saved-replies.ts";
 
 /** The resources that operations use. */
 export interface Desk {
@@ -19,7 +19,7 @@ export interface Desk {
   answerWithin?: AnswerTime | null | undefined;
   /** Where senders' answers to replies go; `null` for the contact email of the site. */
   mailTo: string | null;
-  savedReplies: readonly SavedReply[];
+  savedReplies: SavedReplies;
   /** The marks that can be undone, by the id of their step. A step is one action on any number of messages. */
   steps: Map<string, Mark[]>;
 }

@@ -13,7 +13,13 @@ async function openDesk() {
   const dataDir = await makeScratchFolder();
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   const steps: Desk["steps"] = new Map();
-  const own = { account: null, steps, mailTo: null, savedReplies: [], databaseKind: "SQLite" as const };
+  const own = {
+    account: null,
+    steps,
+    mailTo: null,
+    savedReplies: { replies: [], facts: {} },
+    databaseKind: "SQLite" as const,
+  };
   const call = createCaller({ store, dataDir, program: "", channels: CHANNELS, ...own });
   const message = "Something private";
   const reference = await send(store, submissionOf(messageWith({ message })));

@@ -105,7 +105,7 @@ test("what is typed in any field arrives wherever messages are sent, shown, foun
     const [rectified] = JSON.parse(await cli("export", "--json"));
     expectIn("privacy rectify", (name) => rectified[name] === TYPED[name]);
 
-    const policy = readFileSync("app/policies/privacy.mdx", "utf8");
+    const policy = readFileSync("app/policies/privacy.md", "utf8");
     const collected = policy.slice(
       policy.indexOf("Information you give us"),
       policy.indexOf("**Footprint estimate.**"),

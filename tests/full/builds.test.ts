@@ -47,9 +47,9 @@ test("simultaneous builds in one project do not affect each other, and remove th
 });
 
 test("the example of a company's look replaces every colour, the logo, the texts, the picture and the film", async () => {
-  const { pagesDir, outDir, remove } = makePagesBuild();
+  const { outDir, remove } = makePagesBuild();
   onTestFinished(remove);
-  const { status, output } = buildPages({ pagesDir, outDir }, "draft", { SITE_DIR: "docs/look" });
+  const { status, output } = buildPages({ siteDir: "docs/look", outDir });
   expect(status, output).toBe(0);
   const fileOf = (name: string) => readFile(join(outDir, name), "utf8");
   const home = await fileOf("index.html");

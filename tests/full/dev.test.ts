@@ -85,9 +85,9 @@ test("ends with one clear line and leaves no process when its port is taken", as
 
 test("starts without a build even if a page is refused, and shows the page's problems", async () => {
   const copy = await copyProject();
-  await writeFile(join(copy, "app/pages/faulty.mdx"), "No title");
+  await writeFile(join(copy, "app/pages/faulty.md"), "No title");
   const dev = await startDev(copy);
-  const problem = "app/pages/faulty.mdx:1: It has no title and description.";
+  const problem = "app/pages/faulty.md:1: The title is missing.";
   expect(dev.output()).toContain(problem);
   expect(dev.output()).not.toMatch(/^ +at /m);
   const response = await fetch(`${dev.origin}/contact`);
@@ -98,12 +98,16 @@ test("starts without a build even if a page is refused, and shows the page's pro
 test("shows new, changed and deleted pages at once, and the problems of a page", async () => {
   // A folder in the project that Vite watches.
   await mkdir("data", { recursive: true });
-  const pagesDir = await mkdtemp("data/pages-");
+  const siteDir = await mkdtemp("data/site-");
+  const pagesDir = join(siteDir, "pages");
+  await mkdir(pagesDir);
+  await writeFile(join(siteDir, "site.ts"), "export const site = {};\n");
+  vi.stubEnv("SITE_DIR", siteDir);
   // An absolute pattern, because the path of the project may contain such a name.
   const ignored = new RegExp(`^${RegExp.escape(resolve())}/(app|dist|docs|server|tests)/`);
   const server = await createVite({
     ...config,
-    plugins: [prerender({ pagesDir })],
+    plugins: [prerender()],
     configFile: false,
     logLevel: "silent",
     server: { middlewareMode: true, ws: false, watch: { ignored } },
@@ -112,14 +116,15 @@ test("shows new, changed and deleted pages at once, and the problems of a page",
   onTestFinished(async () => {
     http.close();
     await server.close();
-    await rm(pagesDir, { recursive: true, force: true });
+    await rm(siteDir, { recursive: true, force: true });
+    vi.unstubAllEnvs();
   });
   const origin = `http://127.0.0.1:${await openPort(http)}`;
   const warn = vi.spyOn(server.config.logger, "warn");
   const reload = vi.spyOn(server.environments.client.hot, "send");
   const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
   const write = (title: string) =>
-    writeFile(join(pagesDir, "news/today.mdx"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
+    writeFile(join(pagesDir, "news/today.md"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
   await shown().toContain("<h1>Coming Soon</h1>");
   expect(reload).not.toHaveBeenCalled();
 
@@ -129,14 +134,12 @@ test("shows new, changed and deleted pages at once, and the problems of a page",
   expect(reload).toHaveBeenLastCalledWith({ type: "full-reload" });
   await write("Other words");
   await shown().toContain("<h1>Other words</h1>");
-  await write("");
-  await shown().toContain("news/today.mdx:2: The title is empty.");
+  await write("''");
+  await shown().toContain("news/today.md:2: The title is empty.");
   await write("Greener words");
   await shown().toContain("<h1>Greener words</h1>");
-  const warning = expect.stringMatching(
-    /^Nobody has signed \d+ sentences?:\n(?: .*\n)* .*news\/today\.mdx:2: Greener words\n/,
-  );
+  const warning = expect.stringMatching(/news\/today\.md:2: Greener words \(needs an entry\)\n/);
   await expect.poll(() => warn.mock.calls, { timeout: 10_000 }).toContainEqual([warning]);
-  await rm(join(pagesDir, "news/today.mdx"));
+  await rm(join(pagesDir, "news/today.md"));
   await shown().toContain("<h1>Coming Soon</h1>");
 });

@@ -8,7 +8,7 @@ import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "../support/html
 import { buildPages, makePagesBuild } from "../support/pages-build.ts";
 
 const SITE = "http://localhost:3000";
-const { pagesDir, outDir, remove } = makePagesBuild();
+const { siteDir, pagesDir, outDir, remove } = makePagesBuild();
 afterAll(remove);
 
 const fileOf = (name: string) => readFileSync(join(outDir, name));
@@ -20,7 +20,7 @@ const dataOf = (html: string) => {
 };
 
 beforeAll(() => {
-  const { status, output } = buildPages({ pagesDir, outDir });
+  const { status, output } = buildPages({ siteDir, outDir });
   expect(status, output).toBe(0);
 });
 
@@ -59,10 +59,13 @@ test("the page contains the Markdown's elements, and a table of contents from fo
   expect(html).toContain('<h2 id="numbers"><a href="#numbers" class="anchor">Numbers</a></h2>');
   expect(html).toContain('<td class="align-right">1,200</td>');
   expect(elementsOf(html, 'div role="group"')[0]).toMatchObject({ "aria-label": "Table: Numbers", tabindex: "0" });
-  for (const element of ["blockquote", "ol", "ul", "code", "pre", "details", "dl", "sub", "hr", "figcaption"]) {
+  for (const element of ["blockquote", "ol", "ul", "code", "pre", "del", "hr", "figcaption"]) {
     expect(html).toMatch(new RegExp(`<${element}\\b`));
   }
   expect(html).not.toMatch(/\sstyle=/);
+  expect(html).toContain('<div class="notice" role="note"><p>How long does it take? A day.</p></div>');
+  expect(html).toContain(`<a href="${SITE}/about?by=Brighter%20Carbon">Brighter Carbon</a>`);
+  expect(html).not.toContain("This line needs");
 });
 
 test("pictures have two sizes, reserve their space, and contain no camera metadata", async () => {
@@ -71,7 +74,7 @@ test("pictures have two sizes, reserve their space, and contain no camera metada
   // Some browsers do not print a lazy picture that has not loaded yet.
   expect(panels).not.toHaveProperty("loading");
   expect(panels?.srcset).toMatch(/^\/assets\/panels-480-[\w-]+\.webp 480w, \/assets\/panels-960-[\w-]+\.webp 960w$/);
-  expect(dot).toMatchObject({ alt: "", width: "24", height: "24" });
+  expect(dot).toMatchObject({ alt: "A dot", width: "24", height: "24" });
   const [turbine] = elementsOf(htmlOf("/articles/first"), "img");
   expect(turbine).toMatchObject({ width: "600", height: "800" });
   const { width, height, format, exif, orientation } = await sharp(fileOf(turbine?.src ?? "")).metadata();
@@ -123,23 +126,24 @@ test("structured data names a page's parents, and no title can end the script el
 test("a refused build reports all problems with file, line and remedy, and keeps the previous site", async () => {
   const write = (name: string, text: string) =>
     writeFile(join(pagesDir, name), `---\ntitle: ${name}\ndescription: A page.\n---\n\n${text}\n`);
-  await write("contact.mdx", "Text");
+  await write("contact.md", "Text");
   await write("broken.mdx", "Text <br> text");
-  await write("links.mdx", "[a](/abuot),\n[b](/privacy#cooky)");
+  await write("links.md", "[a](/abuot),\n[b](/privacy#cooky)");
   const builtBefore = readdirSync(outDir, { recursive: true }).toSorted();
-  const { status, output } = buildPages({ pagesDir, outDir });
+  const { status, output } = buildPages({ siteDir, outDir });
   expect(status).toBe(1);
   // The previous site stays, without any other file beside it.
   expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
-  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json", "pages"]);
+  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json", "pages", "site.ts"]);
   const [, , ...lines] = output.trim().split("\n");
   // No stack trace follows, because the program is not at fault.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);
   expect(lines.toSorted()).toEqual([
-    expect.stringContaining("broken.mdx:6: Expected a closing tag for `<br>`"),
-    expect.stringContaining("contact.mdx:1: /contact is already a page of the site. Give the file another name."),
-    expect.stringContaining('links.mdx:6: The link "/abuot" leads to a page that does not exist. Correct it, or write'),
-    expect.stringContaining('links.mdx:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.'),
+    expect.stringContaining("broken.mdx:1: Pages end in .md: rename it to broken.md."),
+    expect.stringContaining("broken.mdx:6: Write Markdown instead of <br>"),
+    expect.stringContaining("contact.md:1: /contact is already a page of the site. Give the file another name."),
+    expect.stringContaining('links.md:6: The link "/abuot" leads to a page that does not exist. Correct it, or write'),
+    expect.stringContaining('links.md:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.'),
   ]);
 });

@@ -14,7 +14,12 @@ export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
     { name: "thanks", text: "Dear {name}, about {reference}" },
     { name: "offer", text: "{total}" },
   ];
-  const settings = { program: "messages", channels: CHANNELS, mailTo: "team@example.com", savedReplies };
+  const settings = {
+    program: "messages",
+    channels: CHANNELS,
+    mailTo: "team@example.com",
+    savedReplies: { replies: savedReplies, facts: {} },
+  };
   return { ...own, ...settings, steps: new Map(), databaseKind: "SQLite" };
 }
 

@@ -1,22 +1,28 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A copy of the fixture's pages, and an empty folder. Both are in the project, so that they find its packages. */
+/** A company's folder with a copy of the fixture's pages, and an empty folder. */
 export function makePagesBuild() {
   const parent = "node_modules/.cache/tests";
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(`${parent}/pages-`);
   const pagesDir = join(folder, "pages");
   cpSync("tests/fixtures/pages", pagesDir, { recursive: true });
-  return { pagesDir, outDir: join(folder, "dist"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  writeFileSync(join(folder, "site.ts"), "export const site = {};\n");
+  return {
+    siteDir: folder,
+    pagesDir,
+    outDir: join(folder, "dist"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 /**
- * Builds the site with the pages of another folder, like `npm start` (draft) or `npm run build`. Returns the output.
+ * Builds the site of another folder, like `npm start` (draft) or `npm run build`. Returns the output.
  */
 export function buildPages(
-  { pagesDir, outDir }: Record<"pagesDir" | "outDir", string>,
+  { siteDir, outDir }: Record<"siteDir" | "outDir", string>,
   mode: "draft" | "production" = "draft",
   env: Readonly<Record<string, string>> = {},
 ): { status: number | null; output: string } {
@@ -29,7 +35,7 @@ export function buildPages(
       NODE_ENV: "production",
       NO_COLOR: "1",
       PATH: `node_modules/.bin:${process.env.PATH}`,
-      PAGES_DIR: pagesDir,
+      SITE_DIR: siteDir,
       OUT_DIR: outDir,
       ...env,
     },

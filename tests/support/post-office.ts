@@ -1,8 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import { hostname } from "node:os";
 import { expect, onTestFinished } from "vitest";
-import { site } from "../../app/site.ts";
 import type { ContactMessage } from "../../contract/contact-message.ts";
+import { readTexts } from "../../prerender/texts.ts";
 import type { ComposedMail, MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer } from "../../server/mail/smtp.ts";
@@ -20,6 +20,12 @@ import { startMailServer } from "./mail-server.ts";
 import { createRecordingLog } from "./recording-log.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { untilEnd } from "./until-end.ts";
+
+/** The acknowledgement that comes with the software. */
+export const ACKNOWLEDGEMENT = {
+  text: (await readTexts("app/")).mails.acknowledgement,
+  facts: { brand: "Brighter Carbon" },
+};
 
 export const IDENTITY: MailIdentity = {
   brand: "Brighter Carbon",
@@ -71,7 +77,7 @@ export async function openPostOffice({
   function start(mailer: Mailer, { concurrency = 5, acknowledgement, hook, ...rest }: StartOptions = {}): Outbox {
     const senders = [mailSender({ mailer, identity: IDENTITY, concurrency })];
     if (acknowledgement) {
-      const texts = { text: site.acknowledgement, replyTo: "hello@example.test" };
+      const texts = { ...ACKNOWLEDGEMENT, replyTo: "hello@example.test" };
       senders.push(
         acknowledgementSender({ ...(rest.store ?? store), identity: IDENTITY, ...texts, ...rest, ...acknowledgement }),
       );

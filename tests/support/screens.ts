@@ -21,8 +21,8 @@ export const SCREENS = [
 /** The paths of the pages that the company wrote in `app/pages/`; the repository contains none. */
 export const WRITTEN_PATHS = readdirSync("app/pages", { recursive: true })
   .map(String)
-  .filter((name) => name.endsWith(".mdx"))
-  .map((name) => `/${name.replace(/(\/index)?\.mdx$/, "")}`)
+  .filter((name) => name.endsWith(".md") && name !== "README.md")
+  .map((name) => `/${name.replace(/(\/index)?\.md$/, "")}`)
   .toSorted((a, b) => a.localeCompare(b, "en"));
 
 /** A path that will never have a page. */

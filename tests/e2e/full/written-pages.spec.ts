@@ -72,7 +72,7 @@ test("a page from a file is readable on any screen and on paper", async ({ page 
     for (const role of ["banner", "contentinfo"] as const) await expect(page.getByRole(role)).toBeHidden();
     await expect(page.locator(".contents")).toBeHidden();
     await expect(page.getByText("Brighter Carbon Private Limited, http://localhost:3000/about")).toBeVisible();
-    await expect(page.getByText("A day.")).toBeVisible();
+    await expect(page.getByText("How long does it take? A day.")).toBeVisible();
     expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(0);
     await expect(page.locator("body")).toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
     await expect(page.locator("body")).toHaveCSS("color", "rgb(0, 0, 0)");

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 
-interface Entry {
+/** Words that make a sentence a claim about the environment, each group with its reason. */
+interface Group {
   words: string;
   /** The words count only in a sentence that also has one of these. */
   with?: string;
@@ -10,13 +11,14 @@ interface Entry {
   better?: string;
 }
 
-const ENTRIES = JSON.parse(readFileSync(new URL("strong-words.json", import.meta.url), "utf8")) as Entry[];
-const PATTERNS = ENTRIES.map(({ words, with: others, ...entry }) => {
-  return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), entry };
+const GROUPS = JSON.parse(readFileSync(new URL("strong-words.json", import.meta.url), "utf8")) as Group[];
+const PATTERNS = GROUPS.map(({ words, with: others, ...group }) => {
+  return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), group };
 });
 /** Characters that look like another one, each followed by that one. */
 const LOOKALIKES = "аaвbеeкkмmнhоoрpсcтtуyхxіiјjѕsԁdһhӏlгrαaβbεeιiκkνvοoρpτtυuχxηnωwօoոnսuհhɑaɡgıi’'";
 const PLAIN = new Map(LOOKALIKES.match(/../gu)?.map((pair) => [pair.slice(0, 1), pair.slice(1)]));
+const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });
 
 /** `*` matches any letters; a space matches a space, a hyphen or nothing; `#` matches a figure. */
 function patternOf(words: string): RegExp {
@@ -32,5 +34,13 @@ export function strongWordsOf(sentence: string) {
   const words = letters.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, " ").toLowerCase();
   const plain = words.replaceAll(/./gu, (character) => PLAIN.get(character) ?? character);
   const found = PATTERNS.filter(({ pattern, needed }) => plain.search(pattern) >= 0 && plain.search(needed) >= 0);
-  return found.flatMap(({ pattern, entry }) => (plain.match(pattern) ?? []).map((word) => ({ word, ...entry })));
+  return found.flatMap(({ pattern, group }) => (plain.match(pattern) ?? []).map((word) => ({ word, ...group })));
+}
+
+/** Without extra spaces, invisible characters and the final full stop. */
+export function sentencesOf(text: string): string[] {
+  // Marks of direction stay: they change what a visitor sees.
+  const seen = text.replaceAll(/(?![\u202A-\u202E\u2066-\u2069])\p{DI}/gu, "").replaceAll(/\s+/g, " ");
+  const segments = [...SEGMENTER.segment(seen.trim())];
+  return segments.map(({ segment }) => segment.trim().replace(/\s*\.$/, "")).filter((sentence) => sentence !== "");
 }

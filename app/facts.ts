@@ -1,0 +1,100 @@
+import type { BuildSettings } from "../contract/build-settings.ts";
+import { durationInWords } from "../contract/duration.ts";
+import { site } from "./site.ts";
+
+/** The facts of the settings, each with the words that stand in brackets while the operator has not set it. */
+const PLACEHOLDER = {
+  brand: "brand",
+  legalName: "legal name",
+  contactEmail: "email",
+  websiteUrl: "website URL",
+  companyNumber: "company number",
+  registeredAddress: "registered address",
+  lastUpdated: "last-updated date",
+  refundsLastUpdated: "last-updated date of the refund policy",
+  governingLaw: "governing law",
+  arbitrationBody: "arbitration body",
+  backupsKept: "how long backups are kept",
+  requestLogKept: "how long request logs are kept",
+} as const satisfies Record<"brand" | "legalName" | "contactEmail" | "websiteUrl" | PolicyFact, string>;
+
+type PolicyFact = keyof typeof site.policyFacts;
+type SetFact = keyof typeof PLACEHOLDER;
+
+const { brand, legalName, contactEmail, policyFacts } = site;
+const SITE_VALUES: Readonly<Record<Exclude<SetFact, "websiteUrl">, string | null>> = {
+  brand,
+  legalName,
+  contactEmail,
+  ...policyFacts,
+};
+/** The facts of `site.ts`, which titles and descriptions may contain too. */
+export const SITE_FACTS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(SITE_VALUES).map(([name, value]) => [name, value ?? placeholderOf(name as SetFact)]),
+);
+
+/** The facts that follow from other settings. An empty one removes its paragraph or list item. */
+const COMPUTED = {
+  deliveredKept: ({ retention }: BuildSettings) => keptFor(retention.deliveredMs),
+  failedKept: ({ retention }: BuildSettings) => keptFor(retention.failedMs),
+  quarantinedKept: ({ retention }: BuildSettings) => keptFor(retention.quarantinedMs),
+  otherServers,
+  correspondenceSystem: ({ postsHook }: BuildSettings) =>
+    postsHook ? "the system in which we keep our correspondence" : "",
+};
+
+export type FactName = SetFact | keyof typeof COMPUTED;
+/** What every text may contain. */
+export const FACT_NAMES: readonly string[] = [...Object.keys(PLACEHOLDER), ...Object.keys(COMPUTED)];
+
+/** The text of each fact; an unset one shows its placeholder, such as `[governing law]`. */
+export function factsOf(settings: BuildSettings): Record<FactName, string> {
+  const websiteUrl = factValue("websiteUrl", settings) ?? placeholderOf("websiteUrl");
+  const computed = Object.entries(COMPUTED).map(([name, compute]) => [name, compute(settings)]);
+  return { ...SITE_FACTS, websiteUrl, ...Object.fromEntries(computed) };
+}
+
+function placeholderOf(name: SetFact): string {
+  return `[${PLACEHOLDER[name]}]`;
+}
+
+/** Whether the text is the placeholder of an unset fact. */
+export function isPlaceholder(name: string, text: string): boolean {
+  return Object.hasOwn(PLACEHOLDER, name) && text === placeholderOf(name as SetFact);
+}
+
+/** What must be set before launch, each with the place to set it. */
+export function unsetFacts(settings: BuildSettings): string[] {
+  const file = `${settings.siteDir}site.ts`;
+  const facts = (Object.keys(PLACEHOLDER) as SetFact[])
+    .filter((name) => factValue(name, settings) === null)
+    .map((name) =>
+      name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in ${file})`,
+    );
+  // By default these link to the home page, which is useless.
+  const links = site.social
+    .filter(({ href }) => href === "/")
+    .map(({ network }) => `${network} link (social in ${file})`);
+  return [...facts, ...links];
+}
+
+function factValue(name: SetFact, settings: BuildSettings): string | null {
+  if (name !== "websiteUrl") return SITE_VALUES[name];
+  // localhost is the default for a trial, not a public address.
+  return new URL(settings.siteUrl).hostname === "localhost" ? null : settings.siteUrl;
+}
+
+/** When contact messages are deleted, according to `RETENTION` at build time. */
+function keptFor(ms: number | null): string {
+  return ms === null ? "kept until we delete them by hand" : `deleted automatically after ${durationInWords(ms)}`;
+}
+
+/** Other hosts that a visitor's browser contacts. */
+function otherServers({ siteUrl, apiBase, countriesUrl }: BuildSettings): string {
+  const films = typeof site.heroFilm === "string" ? [] : site.heroFilm.map(({ url }) => url);
+  const urls = [apiBase, countriesUrl, ...films].map((url) => new URL(url, siteUrl));
+  const hosts = [...new Set(urls.map(({ host }) => host))].filter((host) => host !== new URL(siteUrl).host);
+  return hosts.length === 0
+    ? "It makes no third-party requests, so opening a page does not tell advertisers or social networks that you are here."
+    : `For some parts of a page, your browser contacts another server, which sees your network address: ${hosts.join(", ")}.`;
+}
