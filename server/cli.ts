@@ -20,7 +20,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   },
   err: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY === true,
-  confirm: process.stdin.isTTY ? confirm : null,
+  ask: process.stdin.isTTY ? ask : null,
   readInput: () => text(process.stdin),
   untilStopped: () => new Promise((resolve) => onStopSignal(process, resolve)),
 });
@@ -34,10 +34,10 @@ function accountName(): string | undefined {
   }
 }
 
-async function confirm(question: string): Promise<boolean> {
+async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+    return await terminal.question(question);
   } finally {
     terminal.close();
   }

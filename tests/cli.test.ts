@@ -349,6 +349,19 @@ describe("on SQLite", () => {
     );
   });
 
+  test("reads a person's address from standard input, where no shell keeps it", async () => {
+    await put();
+    const run = (...args: string[]) => runWithInput({ DATA_DIR: dataDir }, "ADA@example.com\n", "privacy", ...args);
+    expect(JSON.parse((await run("export", "-")).out).email).toBe("ADA@example.com");
+    expect(await run("rectify", "-", "--name", "Ada King")).toMatchObject(done("1 message corrected.\n"));
+    expect(await run("restrict", "-")).toMatchObject(done("1 message restricted.\n"));
+    expect(await run("erase", "-", "--yes")).toMatchObject({ code: 0 });
+    expect(await store.messages.list({})).toEqual([]);
+    expect((await runAtTerminal({ DATA_DIR: dataDir }, true, "privacy", "export", "-")).asked).toEqual([
+      "Email address: ",
+    ]);
+  });
+
   test("removes an estimate, and refuses to change its inputs", async () => {
     const reference = await put({}, 0, { footprint: estimateOf({ carKm: 100 }) });
     const rectify = (...args: string[]) => cli("privacy", "rectify", "ada@example.com", ...args);

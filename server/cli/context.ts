@@ -16,8 +16,8 @@ export interface Shell {
   out(text: string): void | Promise<void>;
   err(text: string): void;
   isTerminal: boolean;
-  /** Asks the operator to confirm; `null` if there is no terminal. */
-  confirm: ((question: string) => Promise<boolean>) | null;
+  /** Asks the operator for one line; `null` if there is no terminal. */
+  ask: ((question: string) => Promise<string>) | null;
   readInput(): Promise<string>;
   /** Resolves when the operator ends the command, e.g. with Ctrl-C. */
   untilStopped(): Promise<void>;
@@ -59,11 +59,11 @@ export function addCommand(parent: Command, usage: string, summary: string, opti
 }
 
 /** Asks before data is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */
-export async function isConfirmed(question: string, yes: boolean | undefined, { confirm }: Context): Promise<boolean> {
+export async function isConfirmed(question: string, yes: boolean | undefined, { ask }: Context): Promise<boolean> {
   if (yes) return true;
-  if (!confirm) {
+  if (!ask) {
     const problem = "This command asks for confirmation";
     throw new OperatorError({ problem, remedy: "run it in a terminal, or add --yes" });
   }
-  return confirm(`${question} [y/N] `);
+  return /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
 }

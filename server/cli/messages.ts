@@ -133,7 +133,7 @@ function addAnsweringCommands(root: Command, context: Context): void {
       { file, subject, name, ...options }: Options & Partial<Record<"file" | "subject" | "name", string>>,
     ) => {
       const calls = await call({ name });
-      if (file === undefined && context.confirm) err("Type the reply, and end it with Ctrl-D:\n");
+      if (file === undefined && context.ask) err("Type the reply, and end it with Ctrl-D:\n");
       const text =
         file === undefined ? await context.readInput() : await readFile(file, "utf8").catch(unreadable(file));
       await calls.reply({ reference, subject, text });

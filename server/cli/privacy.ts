@@ -16,7 +16,13 @@ export function addPrivacyCommands(root: Command, context: Context): void {
   const { out, call, print, openDesk } = context;
   const privacy = root
     .command("privacy")
-    .description("handle privacy requests: copy, correction, restriction, erasure");
+    .description("handle privacy requests: copy, correction, restriction, erasure")
+    .addHelpText("after", "\nWith - as EMAIL, the address is read from standard input, so that no shell keeps it.")
+    .hook("preAction", async (_privacy, command) => {
+      if (command.args[0] !== "-") return;
+      const { ask, readInput } = context;
+      command.processedArgs[0] = (await (ask ? ask("Email address: ") : readInput())).trim();
+    });
   const add = addCommand.bind(null, privacy);
 
   add(

@@ -46,7 +46,7 @@ export async function openInboxCommand(
     out: printed.add,
     err: printed.add,
     isTerminal: false,
-    confirm: null,
+    ask: null,
     readInput: async () => "",
     untilStopped: () => stop.promise,
   });

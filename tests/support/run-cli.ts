@@ -43,12 +43,12 @@ async function run(env: Env, args: readonly string[], answer: boolean | null, in
       err += printed;
     },
     isTerminal: answer !== null,
-    confirm:
+    ask:
       answer === null
         ? null
         : async (question) => {
             asked.push(question);
-            return answer;
+            return answer ? "y" : "";
           },
     readInput: async () => input,
     untilStopped: () => new Promise(() => {}),
