@@ -17,7 +17,7 @@ export function addPrivacyCommands(root: Command, context: Context): void {
   const privacy = root
     .command("privacy")
     .description("handle privacy requests: copy, correction, restriction, erasure")
-    .addHelpText("after", "\nWith - as EMAIL, the address is read from standard input, so that no shell keeps it.")
+    .addHelpText("afterAll", "\nWith - as EMAIL, the address is read from standard input, so that no shell keeps it.")
     .hook("preAction", async (_privacy, command) => {
       if (command.args[0] !== "-") return;
       const { ask, readInput } = context;
