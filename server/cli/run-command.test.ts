@@ -44,6 +44,8 @@ Options:
   --lift      lift the restriction
   --json      print the result as JSON
   -h, --help  display help for command
+
+With - as EMAIL, the address is read from standard input, so that no shell keeps it.
 `,
   });
 });
