@@ -49,6 +49,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     // Request ids for the log, which clients cannot choose.
     genReqId: () => randomUUID(),
+    // No route has a schema. Fastify then loads no compiler, which costs a tenth of the start.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // While the server closes, requests on open connections get normal answers.
     return503OnClosing: false,
     // Called for paths that cannot be decoded.
@@ -84,6 +86,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.setErrorHandler((error, _request, reply) => pages.answerFailure(reply.hijack().raw, error));
   return app;
+}
+
+function noCompiler(): never {
+  throw new Error("No route has a schema");
 }
 
 /** Counts the answer once it is sent, by kind instead of path, because a path may contain anything. */
