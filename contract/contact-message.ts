@@ -16,7 +16,6 @@ interface FieldRules {
   autoComplete?: "name" | "email" | "tel" | "country" | "organization";
   /** The inbox's list shows it. Every field is in the mail, the inbox's message, exports, the web hook and corrections. */
   isListed: boolean;
-  isSearched: boolean;
 }
 
 const RULES = {
@@ -28,7 +27,6 @@ const RULES = {
     input: "text",
     autoComplete: "name",
     isListed: true,
-    isSearched: true,
   },
   email: {
     label: "Email",
@@ -38,7 +36,6 @@ const RULES = {
     input: "email",
     autoComplete: "email",
     isListed: true,
-    isSearched: true,
   },
   phone: {
     label: "Phone",
@@ -49,7 +46,6 @@ const RULES = {
     input: "tel",
     autoComplete: "tel",
     isListed: false,
-    isSearched: true,
   },
   country: {
     label: "Country",
@@ -59,7 +55,6 @@ const RULES = {
     input: "country",
     autoComplete: "country",
     isListed: true,
-    isSearched: false,
   },
   message: {
     label: "Message",
@@ -68,7 +63,6 @@ const RULES = {
     isRequired: true,
     input: "textarea",
     isListed: true,
-    isSearched: true,
   },
 } as const satisfies Readonly<Record<string, FieldRules>>;
 

@@ -1,13 +1,9 @@
 // What the operator's operations accept. The server checks it, and the inbox limits its fields to it.
 
-import { CONTACT_FIELDS, FIELD_NAMES } from "./contact-message.ts";
-
 export const MAX_NOTE_LENGTH = 2000;
 export const MAX_SUBJECT_LENGTH = 200;
 export const MAX_REPLY_LENGTH = 20_000;
 export const MAX_SEARCH_LENGTH = 200;
-/** A search looks for its text in these columns of a message. */
-export const SEARCHED_COLUMNS = [...FIELD_NAMES.filter((field) => CONTACT_FIELDS[field].isSearched), "reference"];
 /** The number of people that a search returns. */
 export const MAX_PEOPLE = 50;
 

@@ -6,7 +6,6 @@ import { parseDurationMs } from "../../contract/duration.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs } from "../../contract/footprint/words.ts";
-import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { plural } from "../../contract/plural.ts";
 import { capitalised, visible, visibleLines } from "../../contract/visible-text.ts";
 import { readOldErasures } from "../operator/erasures.ts";
@@ -61,7 +60,7 @@ const FILTER_OPTIONS = [
   ["--email <EMAIL>", "only messages from this email address"],
   ["--since <WHEN>", `only messages accepted since then: ${WHEN}`, parseWhen],
   ["--unanswered", "only messages that are not marked as answered and not in quarantine"],
-  ["--search <WORDS>", `only messages with these words in one of these: ${SEARCHED_COLUMNS.join(", ")}`],
+  ["--search <WORDS>", "only messages with all of these words in the message, its notes or its replies"],
 ] as const;
 
 function filterOf({ unanswered, state, email, since, search }: Options) {

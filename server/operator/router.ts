@@ -74,7 +74,7 @@ export const FILTER = z.strictObject({
   tab: z.enum(TABS).default("all"),
   state: z.enum(["queued", "delivered", "failed", "quarantined"]).optional(),
   email: text().optional(),
-  /** Part of one of SEARCHED_COLUMNS, ignoring case. */
+  /** Words that are all in the message, its notes or replies, ignoring case and accents. */
   search: text(MAX_SEARCH_LENGTH).optional(),
   /** Accepted at or after. */
   since: z.date().optional(),

@@ -2,7 +2,9 @@ import { type Database, readColumn, type Sql } from "./database.ts";
 import { createDrafts, otherDraft, removeDraft } from "./drafts.ts";
 import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
+import { writeExpiry } from "./retention.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
+import { writeSearchTexts } from "./search.ts";
 import { countMonth, teach } from "./spam.ts";
 import type { Action, Channel, EventKind, Lesson, StoredMessage } from "./store.ts";
 import { createUndo, keepSent, type Replaced } from "./undo.ts";
@@ -47,8 +49,9 @@ async function queueAgain({ query, dialect }: Sql, channel: Channel, ids: readon
   const unlessQueued = (value: string, column: string) =>
     `${column} = CASE state WHEN 'queued' THEN ${column} ELSE ${value} END`;
   await query(
-    `UPDATE deliveries SET state = 'queued', due_at = CAST($3 AS BIGINT), ${unlessQueued("CAST($3 AS BIGINT)", "changed_at")},
-       ${unlessQueued("0", "attempts")}, ${unlessQueued("0", "interruptions")}, ${unlessQueued("NULL", "error")}
+    `UPDATE deliveries SET state = 'queued', due_at = CAST($3 AS BIGINT), expires_at = NULL, announce_at = NULL,
+       ${unlessQueued("CAST($3 AS BIGINT)", "changed_at")}, ${unlessQueued("0", "attempts")},
+       ${unlessQueued("0", "interruptions")}, ${unlessQueued("NULL", "error")}
      WHERE channel = $2 AND ${dialect.isIn("message_id", "$1")}`,
     [ids, channel, now],
   );
@@ -124,6 +127,7 @@ export function createActions(database: Database, account: string | null) {
      WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1")}`,
       [idsOf(messages), now],
     );
+    await writeExpiry(sql, idsOf(messages));
     await updateMessages(sql, idsOf(messages), `quarantine_reason = 'marked-as-spam', ${SEEN}`, now);
     for (const [detail, group] of Map.groupBy(messages, ({ quarantineReason }) => quarantineReason)) {
       await addEvents(sql, idsOf(group), { kind: "marked-as-spam", at: now, detail, author: account });
@@ -161,6 +165,7 @@ export function createActions(database: Database, account: string | null) {
       return transaction(async (sql) => {
         const messages = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
         await addEvents(sql, idsOf(messages), { kind: "noted", at: now, detail: text, author: account });
+        await writeSearchTexts(sql, idsOf(messages));
         return messages.length > 0;
       });
     },
@@ -221,6 +226,7 @@ export function createActions(database: Database, account: string | null) {
         );
         const detail = `${reply.subject}\n\n${reply.text}`;
         await addEvents(sql, [message.id], { kind: "replied", at: now, detail, author: account });
+        await writeSearchTexts(sql, [message.id]);
         await removeReplaced(replaces);
         if (isAnswer && answeredAt === null) await apply(sql, "answer", [message], now);
         else await teach(sql, [message.id], "good");

@@ -2,7 +2,7 @@ import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
-import type { Config, Retention } from "../config.ts";
+import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./database.ts";
 import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
-import { createRetention } from "./retention.ts";
+import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { MIGRATIONS, migrate, readSchemaVersion, schemaStatements } from "./schema.ts";
 import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
@@ -42,10 +42,10 @@ type Cell = string | number | null;
 export type Archive = ReturnType<typeof createArchive>;
 
 /** `lockOut` excludes every website until the function that it returns is called, or throws; `null` without such a lock. */
-export function createArchive(database: Database, { retention, account, lockOut }: ArchiveSettings) {
+export function createArchive(database: Database, account: string | null, lockOut: (() => () => void) | null) {
   const { query, transaction, time, copyTo } = database;
   return {
-    ...createRetention(database, retention),
+    ...createRetention(database),
     countAll: () => countAll(database),
 
     /** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */
@@ -101,12 +101,6 @@ export function createArchive(database: Database, { retention, account, lockOut 
       }
     },
   };
-}
-
-interface ArchiveSettings {
-  retention: Retention;
-  account: string | null;
-  lockOut: (() => () => void) | null;
 }
 
 /** The messages and recorded erasures in a database of any version; `null` if it has no tables yet. */
@@ -270,7 +264,7 @@ async function copyAll(
     "SELECT reference, is_restricted, corrected_at FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL",
   );
   const erasures = await allErasures(sql, db, listed);
-  for (const table of ["messages", "hits", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
+  for (const table of ["messages", "hits", "retention", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
   await recordErasures(sql, erasures);
   const isErased = erasedBy(erasures, secretOf(db));
   const erased = new Set<unknown>();
@@ -286,6 +280,7 @@ async function copyAll(
     await insert.end();
   }
   for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
+  await query(FORGET_RETENTION);
   await forgetServers(query);
   // The database that was backed up was damaged, not this one.
   await query("DELETE FROM meta WHERE name = $1", [DAMAGED]);
@@ -308,10 +303,11 @@ async function keepRestrictions(sql: Sql, marked: readonly Marked[], author: str
   const restricted = marked.filter(({ isRestricted }) => isRestricted).map(({ reference }) => reference);
   const ids = await readColumn<number>(
     query,
-    `UPDATE messages SET is_restricted = 1, announced_for = NULL WHERE is_restricted = 0 AND ${dialect.isIn("reference", "$1")}
+    `UPDATE messages SET is_restricted = 1 WHERE is_restricted = 0 AND ${dialect.isIn("reference", "$1")}
      RETURNING id`,
     [restricted],
   );
+  await writeExpiry(sql, ids);
   await addEvents(sql, ids, { kind: "restricted", at: now, author });
   const restored = await query<Marked>(
     `SELECT reference, corrected_at FROM messages WHERE ${dialect.isIn("reference", "$1")}`,

@@ -69,12 +69,7 @@ export interface Dialect {
   isIn(column: string, jsonArray: string): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
-  /**
-   * Whether a text contains the words in a parameter, ignoring case, independent of the database's language.
-   * `searchable` prepares the parameter.
-   */
-  contains(text: string, parameter: string): string;
-  searchable(words: string): string;
+  contains(text: string, part: string): string;
 }
 
 /** A signal that is kept until somebody waits for it. */

@@ -6,6 +6,8 @@ import type { Limit } from "../config.ts";
 import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
 import { type Database, insertRows, type Row, readColumn, type Sql } from "./database.ts";
 import { drawReference } from "./reference.ts";
+import { writeExpiry } from "./retention.ts";
+import { searchText } from "./search.ts";
 import { countMonth, type Spam } from "./spam.ts";
 import { type Channel, type QuarantineReason, StoreUnavailable } from "./store.ts";
 
@@ -170,6 +172,10 @@ async function acceptBatch(
         accepted_at: nowMs,
         footprint: footprint && JSON.stringify(footprint),
         footprint_kg: footprint?.totalKg ?? null,
+        search_text: searchText(
+          reference,
+          FIELD_NAMES.map((field) => submission.message[field]),
+        ),
       });
       for (const channel of rules.channels) {
         // Quarantined messages get rows too; a release queues them.
@@ -203,6 +209,11 @@ async function acceptBatch(
   await insertRows(sql, "deliveries", deliveries);
   await insertRows(sql, "keys", keys);
   await insertRows(sql, "hits", hits);
+  const quarantined = deliveries.filter(({ state }) => state === "quarantined").map(({ reference }) => reference);
+  if (quarantined.length > 0) {
+    const find = `SELECT id FROM messages WHERE ${sql.dialect.isIn("reference", "$1")}`;
+    await writeExpiry(sql, await readColumn<number>(sql.query, find, [quarantined]));
+  }
   const held = messages.filter((message) => message.quarantine_reason === "looks-like-spam");
   if (held.length > 0) await countMonth(sql.query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
   return acceptances;

@@ -23,12 +23,11 @@ type DeliveryRow = Delivery & { messageId: number; channel: Channel };
 export async function readMessages(
   { query, dialect: { isIn } }: Sql,
   ids: readonly number[],
-  expiry = "CAST(NULL AS BIGINT)",
 ): Promise<StoredMessage[]> {
   if (ids.length === 0) return [];
   const rows = await query<MessageRow>(
     `SELECT id, reference, ${FIELD_NAMES.join(", ")}, footprint, quarantine_reason, taught, accepted_at, is_restricted,
-       answered_at, corrected_at, state, ${expiry} AS expires_at
+       answered_at, corrected_at, state, expires_at
      FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1")}`,
     [ids],
   );
@@ -69,6 +68,8 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
   const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
   return {
     ...row,
+    // No message is erased while it is restricted or being sent.
+    expiresAt: row.isRestricted || rows.some(({ state }) => state === "queued") ? null : row.expiresAt,
     footprint: readEstimate(footprint),
     // Covers everything that an operator may see or change, except the deliveries that are sent automatically seconds
     // after the mail: these must not make the operator's next action fail.

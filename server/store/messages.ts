@@ -1,9 +1,9 @@
-import { SEARCHED_COLUMNS } from "../../contract/operator-limits.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { createActions } from "./actions.ts";
 import { type Database, type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
 import { MESSAGES, readMessages } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
+import { hasWords } from "./search.ts";
 import { CHANNELS, type Channel, type EventKind, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
 
 // What operators read about messages; actions.ts has what they do with them.
@@ -57,7 +57,7 @@ export interface MessageFilter {
   /** A two-letter code; empty for messages without a country. */
   country?: string | undefined;
   tab?: Tab | undefined;
-  /** Part of one of SEARCHED_COLUMNS, ignoring case. */
+  /** Words that are all in the message, its notes or replies, ignoring case and accents. */
   search?: string | undefined;
   /** `newest` by default. */
   sort?: ListSort;
@@ -83,7 +83,6 @@ export interface MessageCount {
   count: number;
 }
 
-const SEARCHED = SEARCHED_COLUMNS.join(" || ' ' || ");
 /** The channels whose failure affects a message. */
 const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
 const TAB_CONDITION: Readonly<Record<Tab, string>> = {
@@ -131,18 +130,17 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
     const { acceptedAt, id } = filter.after;
     conditions.push(`(accepted_at, id) < (${place(acceptedAt)}, ${place(id)})`);
   }
-  const text = filter.search?.trim() ?? "";
-  if (text !== "") conditions.push(dialect.contains(SEARCHED, place(dialect.searchable(text))));
+  conditions.push(...hasWords(filter.search ?? "", dialect, place));
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
 export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages(database: Database, account: string | null, expiry: string) {
+export function createMessages(database: Database, account: string | null) {
   const { query, dialect } = database;
 
   async function read(sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
-    return readMessages(database, await readColumn<number>(query, sql, values), expiry);
+    return readMessages(database, await readColumn<number>(query, sql, values));
   }
 
   return {

@@ -7,7 +7,7 @@ import { createIntake } from "./intake.ts";
 import { createMessages } from "./messages.ts";
 import { createPeople } from "./people.ts";
 import { createQueue } from "./queue.ts";
-import { expiryOf } from "./retention.ts";
+import { applyRetention } from "./retention.ts";
 import { migrate, readSchemaVersion, readSecret } from "./schema.ts";
 import { createSpamFilter } from "./spam.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
@@ -109,7 +109,14 @@ export async function createStore(
   const { query } = database;
   const opening =
     otherSchema === "upgrade"
-      ? database.transaction(migrate, { lock: "migrating", isLong: true })
+      ? database.transaction(
+          async (sql) => {
+            const secret = await migrate(sql);
+            await applyRetention(sql, retention);
+            return secret;
+          },
+          { lock: "migrating", isLong: true },
+        )
       : readSecret(database, otherSchema);
   const secret = await opening.catch(async (error) => {
     await database.close();
@@ -133,11 +140,11 @@ export async function createStore(
   return {
     intake,
     queue: createQueue(database, secret, account),
-    messages: createMessages(database, account, expiryOf(retention)),
+    messages: createMessages(database, account),
     people: createPeople(database, account),
     spam,
     status: createStatus(database, check.run),
-    archive: createArchive(database, { retention, account, lockOut }),
+    archive: createArchive(database, account, lockOut),
     /** The database's secret, for hashing client addresses; the same on every node. */
     secret: hashKey,
     async close(): Promise<void> {

@@ -8,10 +8,13 @@ import {
   readMeta,
   SECRET,
   type Sql,
+  type Value,
   writeMeta,
 } from "./database.ts";
 import { queueHookEvents } from "./hook-events.ts";
 import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
+import { writeExpiry } from "./retention.ts";
+import { hasWords, writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
 import type { StoredMessage } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
@@ -97,16 +100,17 @@ export type People = ReturnType<typeof createPeople>;
 export function createPeople(database: Database, account: string | null) {
   const { query, transaction, dialect, time, eraseTraces } = database;
   return {
-    /** People whose name or address contains the words, most recent first. */
+    /** People with a message that has all of the words, most recent first. */
     find(words: string, limit: number): Promise<Correspondent[]> {
       const address = dialect.lowerCaseEmail;
-      const isFound = dialect.contains("name || ' ' || email", "$1");
+      const values: Value[] = [limit];
+      const isFound = ["TRUE", ...hasWords(words, dialect, (value) => `$${values.push(value)}`)].join(" AND ");
       return query<Correspondent>(
         `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
-       (SELECT max(id) AS newest, count(*) AS messages FROM messages
-        WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
-       ON id = newest ORDER BY id DESC LIMIT $2`,
-        [dialect.searchable(words.trim()), limit],
+           (SELECT max(id) AS newest, count(*) AS messages FROM messages
+            WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
+           ON id = newest ORDER BY id DESC LIMIT $1`,
+        values,
       );
     },
 
@@ -131,6 +135,7 @@ export function createPeople(database: Database, account: string | null) {
           await updateMessages(sql, ids, added, former);
         }
         if (removesFootprint) await updateMessages(sql, ids, "footprint = NULL, footprint_kg = NULL");
+        await writeSearchTexts(sql, ids);
         await lessonsChanged(sql.query);
         await addEvents(sql, ids, { kind: "corrected", at: now, author: account });
         await queueHookEvents(sql, "message.corrected", messages, now);
@@ -141,7 +146,9 @@ export function createPeople(database: Database, account: string | null) {
     restrict(email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
       return transaction(async (sql) => {
         const ids = idsOf((await readPerson(sql, email, versions)) ?? []);
-        await updateMessages(sql, ids, "is_restricted = $2, announced_for = NULL", isRestricted);
+        await updateMessages(sql, ids, "is_restricted = $2", isRestricted);
+        // An operator who lifts a restriction may want to use the message, so its erasure is announced again.
+        await writeExpiry(sql, ids);
         await lessonsChanged(sql.query);
         // The waiting time of queued deliveries starts when the restriction ends.
         const isTheirs = sql.dialect.isIn("message_id", "$1");

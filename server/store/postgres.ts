@@ -45,14 +45,7 @@ const dialect: Dialect = {
     `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json)
        AS ${/(^|[._])id$/.test(column) ? "BIGINT" : "TEXT"})))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
-  contains: (text, parameter) => `(${text}) COLLATE "C" ~ ${parameter}`,
-  // Both cases of every letter, as `[eE]`. Leaves out forms with two letters, such as SS for ß.
-  searchable: (words) =>
-    Array.from(words, (character) => {
-      const cases = [character.toLowerCase(), character.toUpperCase()].filter((other) => [...other].length === 1);
-      const all = new Set([character, ...cases]);
-      return all.size > 1 ? `[${[...all].join("")}]` : character.replace(/[^\p{L}\p{M}\p{N} ]/u, "\\$&");
-    }).join(""),
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
 };
 
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {

@@ -5,6 +5,7 @@ import {
   type Database,
   type Dialect,
   insertRows,
+  type Query,
   readColumn,
   readMeta,
   type Sql,
@@ -14,6 +15,7 @@ import {
 import { createHookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
+import { expiry, writeExpiry } from "./retention.ts";
 import { CHANNELS, type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
@@ -136,6 +138,54 @@ function dueMs({ channel, message }: Claim): number {
   return message.deliveries[channel]?.dueAt?.getTime() ?? 0;
 }
 
+/** Changes the delivery of a claim ($1, $2) and ends its lease ($3), if the delivery is in this state. */
+function ending(changes: string, state: string): string {
+  return `UPDATE deliveries SET ${changes}, lease_token = NULL, leased_until = NULL
+    WHERE message_id = $1 AND channel = $2 AND (${state}) RETURNING 1`;
+}
+
+const IS_MINE = "state = 'queued' AND lease_token = $3";
+const ended = (state: "failed" | "skipped") =>
+  ending(
+    `state = '${state}', changed_at = $4, due_at = NULL, error = $5, payload = $6, ${expiry(`'${state}'`, "$4")}`,
+    IS_MINE,
+  );
+// One statement for each outcome.
+const DELIVERED = ending(
+  `state = 'delivered', changed_at = $4, due_at = NULL, error = NULL, ${expiry("'delivered'", "$4")}`,
+  `state = 'failed' OR ${IS_MINE} OR state = 'queued' AND changed_at = $5
+    OR state = 'quarantined' AND channel <> 'mail' AND lease_token = $3`,
+);
+const FAILED = ended("failed");
+const SKIPPED = ended("skipped");
+const DEFERRED = ending("due_at = $4, error = $5, payload = $6", IS_MINE);
+const UNANSWERED = ending("due_at = $4, error = $5, payload = $6, interruptions = interruptions + 1", IS_MINE);
+const PAUSED = ending("due_at = $4, error = $5, payload = $6, attempts = attempts - 1", IS_MINE);
+const RETURNED = ending("due_at = $4, payload = $5, attempts = attempts - 1", IS_MINE);
+/** An operator quarantined the message during the attempt. */
+const HELD = ending("error = $4", "state = 'quarantined' AND lease_token = $3");
+
+/** Returns false if the delivery is not queued any more, or not for this claim. */
+async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): Promise<boolean> {
+  const { channel, message, token, queuedAt, payload } = claim;
+  const run = async (statement: string, ...values: Value[]) =>
+    (await query(statement, [message.id, channel, token, ...values])).length > 0;
+  switch (outcome.kind) {
+    case "delivered":
+      return run(DELIVERED, now, queuedAt);
+    case "failed":
+      return run(FAILED, now, outcome.error, payload);
+    case "skipped":
+      return run(SKIPPED, now, outcome.error, payload);
+    case "deferred":
+      return run(outcome.isUnanswered ? UNANSWERED : DEFERRED, outcome.dueAt, outcome.error, payload);
+    case "paused":
+      return run(PAUSED, outcome.dueAt, outcome.error, payload);
+    case "returned":
+      return run(RETURNED, outcome.dueAt, payload);
+  }
+}
+
 /** Marks messages in a damaged part of the file as failed, so that they do not block others. */
 async function setDamagedAside(sql: Sql, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<void> {
   const { query, dialect } = sql;
@@ -150,6 +200,7 @@ async function setDamagedAside(sql: Sql, channel: Channel, limit: number, leaseM
            leased_until = NULL WHERE message_id = $1 AND channel = $2`,
         [id, channel, now, "its part of the database is damaged"],
       );
+      await writeExpiry(sql, [id]);
     }
   }
 }
@@ -234,57 +285,27 @@ export function createQueue(database: Database, secret: string, author: string |
      * channel `next`, in quarantine if the mail is: once per message, or again for each payload, together with payloads that
      * were not delivered.
      */
-    settle(
-      { channel, message, token, queuedAt, payload }: Claim,
-      outcome: Outcome,
-      now: Date,
-      next: Channel | null = null,
-    ): Promise<boolean> {
+    settle(claim: Claim, outcome: Outcome, now: Date, next: Channel | null = null): Promise<boolean> {
+      const { channel, message, payload } = claim;
       const { kind } = outcome;
-      const values: Value[] = [message.id, channel, token];
-      const place = (value: Value) => `$${values.push(value)}`;
-      const error = "error" in outcome ? outcome.error : null;
-      const isHeld = kind === "delivered" && channel !== "mail" ? "FALSE" : "state = 'quarantined'";
-      const unlessHeld = (column: string, value: string) =>
-        `${column} = CASE WHEN ${isHeld} THEN ${column} ELSE ${value} END`;
-      const changes =
-        "dueAt" in outcome
-          ? [unlessHeld("due_at", place(outcome.dueAt)), ...(error === null ? [] : [`error = ${place(error)}`])]
-          : [
-              unlessHeld("state", `'${kind}'`),
-              unlessHeld("changed_at", place(now)),
-              `due_at = NULL, error = ${place(error)}`,
-            ];
-      if (kind !== "delivered") changes.push(`payload = ${place(payload)}`);
-      if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
-      if ("isUnanswered" in outcome && outcome.isUnanswered) changes.push("interruptions = interruptions + 1");
-      const hasLease = "state IN ('queued', 'quarantined') AND lease_token = $3";
-      const isMine =
-        kind === "delivered"
-          ? `(state = 'failed' OR ${hasLease} OR state = 'queued' AND changed_at = ${place(queuedAt)})`
-          : hasLease;
+      const detail = "error" in outcome ? outcome.error : null;
       return transaction(async (sql) => {
         const { query } = sql;
-        const [changed] = await query<{ state: DeliveryState }>(
-          `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
-       WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING state`,
-          values,
-        );
-        if (!changed) return false;
-        if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail: error, author });
+        const isHeld = !(await record(query, claim, outcome, now));
+        if (isHeld && (await query(HELD, [message.id, channel, claim.token, detail])).length === 0) return false;
+        if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
         if (kind === "delivered" && channel === "reply") {
           await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
         }
         if (kind === "delivered" && next !== null) {
-          const isQueued = changed.state === "delivered";
           await query(
             `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
-         VALUES ($1, $2, $6, $3, $7, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state,
-           changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
-           lease_token = NULL, leased_until = NULL, payload = CASE deliveries.state WHEN 'delivered' THEN ''
-             ELSE deliveries.payload || CAST($5 AS TEXT) END || excluded.payload
-         WHERE excluded.payload IS NOT NULL`,
-            [message.id, next, now, payload, PAYLOAD_END, isQueued ? "queued" : "quarantined", isQueued ? now : null],
+             VALUES ($1, $2, $6, $3, $7, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state,
+               changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
+               lease_token = NULL, leased_until = NULL, payload = CASE deliveries.state WHEN 'delivered' THEN ''
+                 ELSE deliveries.payload || CAST($5 AS TEXT) END || excluded.payload
+             WHERE excluded.payload IS NOT NULL`,
+            [message.id, next, now, payload, PAYLOAD_END, isHeld ? "quarantined" : "queued", isHeld ? null : now],
           );
         }
         return true;

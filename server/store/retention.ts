@@ -5,7 +5,9 @@ import { type Database, onlyRow, readColumn, type Sql } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
-// Announces expiring messages, then erases them.
+// Announces expiring messages, then erases them. A message's mail has two times, both NULL if RETENTION keeps messages
+// in its state: `expires_at`, when the message is erased, and `announce_at`, when that is announced at the latest.
+// `announce_at` is NULL once it was announced.
 
 /**
  * Messages that RETENTION erases within a week and a day, or sooner with a short period. Their erasure is announced.
@@ -21,122 +23,110 @@ export interface Expiring {
   lastId: number;
 }
 
-/** The mail, the hook's post, an acknowledgement or a reply is still queued. */
-const IS_SENDING = `EXISTS (SELECT 1 FROM deliveries AS others
-  WHERE others.message_id = messages.id AND others.state = 'queued')`;
-const MESSAGES = "messages JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
-
-/** For each state: how long messages are kept, how long before its erasure a message is announced, and how often. */
+/** For each state: how long messages are kept, and how long before its erasure a message is announced. */
 function periodsOf(retention: Retention) {
   return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
     const keptMs = retention[`${state}Ms`];
-    if (keptMs === null) return [];
-    const noticeMs = Math.min(EXPIRY_NOTICE_MS, Math.floor(keptMs / 2));
-    return { state, keptMs, noticeMs, intervalMs: Math.min(DAY_MS, noticeMs) };
+    return keptMs === null ? [] : { state, keptMs, noticeMs: Math.min(EXPIRY_NOTICE_MS, Math.floor(keptMs / 2)) };
   });
 }
 
 /** Announcements at this interval are always in time. */
 export function announcementIntervalMs(retention: Retention): number {
-  return Math.min(DAY_MS, ...periodsOf(retention).map(({ intervalMs }) => intervalMs));
+  return Math.min(DAY_MS, ...periodsOf(retention).map(({ noticeMs }) => noticeMs));
 }
 
-/** The SQL CASE of the value for each state's period; NULL if RETENTION keeps such messages. */
-function byState(retention: Retention, sqlOf: (period: Period) => string): string {
-  const cases = periodsOf(retention).map((period) => `WHEN '${period.state}' THEN ${sqlOf(period)}`);
-  return cases.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE state ${cases.join(" ")} END`;
+/** SQL that sets when a message is erased, for its mail's new state and the time of that. Nothing on other channels. */
+export function expiry(state: string, changedAt: string): string {
+  const end = (columns: string) =>
+    `CAST(${changedAt} AS BIGINT)
+      + (SELECT ${columns} FROM retention WHERE retention.state = ${state} AND deliveries.channel = 'mail')`;
+  return `expires_at = ${end("kept_ms")}, announce_at = ${end("kept_ms - notice_ms")}`;
 }
 
-const laterOf = (one: string, other: string) => `CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END`;
+const BY_STATE = expiry("deliveries.state", "changed_at");
 
-/**
- * SQL for the time at which a message is erased: at the end of its period, but not before the announced time. NULL while
- * one of its deliveries is queued, while it is restricted, or if RETENTION keeps such messages. This is the only place
- * that decides when a message is erased.
- */
-export function expiryOf(retention: Retention): string {
-  const end = byState(retention, ({ keptMs }) => laterOf("COALESCE(announced_for, 0)", `(changed_at + ${keptMs})`));
-  return `CASE WHEN is_restricted = 0 AND NOT ${IS_SENDING} THEN ${end} END`;
-}
-
-/** Its erasure was announced for the end of its current period or later. */
-function isAnnounced(retention: Retention): string {
-  return `COALESCE(announced_for >= ${byState(retention, ({ keptMs }) => `changed_at + ${keptMs}`)}, FALSE)`;
-}
-
-const NOW = "CAST($1 AS BIGINT)";
-
-type Period = ReturnType<typeof periodsOf>[number];
-
-/** Whether a message has been in its state for at least this time. An index answers each part. */
-function isOlderThan(retention: Retention, ageMs: (period: Period) => number): string {
-  const parts = periodsOf(retention).map(
-    (period) => `channel = 'mail' AND state = '${period.state}' AND changed_at <= ${NOW} - ${ageMs(period)}`,
-  );
-  return parts.length > 0 ? `(${parts.join(" OR ")})` : "FALSE";
-}
-
-/** Due for announcement now or before the next one. */
-function isExpiring(retention: Retention): string {
-  const isDue = isOlderThan(retention, ({ keptMs, noticeMs, intervalMs }) => keptMs - noticeMs - intervalMs);
-  return `${isDue} AND is_restricted = 0`;
+/** The same for messages whose mail has changed already. They are announced again. */
+export async function writeExpiry({ query, dialect }: Sql, ids: readonly number[]): Promise<void> {
+  await query(`UPDATE deliveries SET ${BY_STATE} WHERE ${dialect.isIn("message_id", "$1")}`, [ids]);
 }
 
 /**
- * Announcements for a later time than one made now are repeated: they come from a clock that was ahead, or from a longer
- * RETENTION.
+ * Applies RETENTION to all messages if it has changed, or after a restore. What was announced stays announced, unless
+ * the message is kept longer now.
  */
-function isUnannounced(retention: Retention): string {
-  return `NOT (${isAnnounced(retention)} AND announced_for <= ${announcedNow(retention)})`;
-}
-
-/** The erasure time that an announcement now promises: the end of the period, or of the notice if that is later. */
-function announcedNow(retention: Retention): string {
-  const end = byState(retention, ({ keptMs, noticeMs }) =>
-    laterOf(`(changed_at + ${keptMs})`, `(${NOW} + ${noticeMs})`),
+export async function applyRetention({ query }: Sql, retention: Retention): Promise<void> {
+  const periods = periodsOf(retention);
+  type Stored = (typeof periods)[number];
+  const stored = await query<Stored>("SELECT state, kept_ms, notice_ms FROM retention ORDER BY state");
+  if (JSON.stringify(stored) === JSON.stringify(periods)) return;
+  await query("DELETE FROM retention");
+  for (const { state, keptMs, noticeMs } of periods)
+    await query("INSERT INTO retention (state, kept_ms, notice_ms) VALUES ($1, $2, $3)", [state, keptMs, noticeMs]);
+  const end = "changed_at + (SELECT kept_ms FROM retention WHERE retention.state = deliveries.state)";
+  await query(
+    `UPDATE deliveries SET ${BY_STATE}
+     WHERE channel = 'mail' AND NOT COALESCE(announce_at IS NULL AND expires_at >= ${end}, FALSE)`,
   );
-  return `COALESCE(${end}, ${NOW})`;
 }
 
-export function createRetention({ query, transaction, dialect }: Database, retention: Retention) {
+/** Marks the table as changed: no message has this state. */
+export const FORGET_RETENTION = "INSERT INTO retention VALUES ('none', 0, 0) ON CONFLICT DO NOTHING";
+
+const IS_EXPIRING = `channel = 'mail' AND message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)`;
+/** Due for announcement now ($1) or before the next one. The first condition is for the index. */
+const IS_UNANNOUNCED = `${IS_EXPIRING} AND expires_at <= CAST($1 AS BIGINT) + ${EXPIRY_NOTICE_MS + DAY_MS}
+  AND announce_at <= CAST($1 AS BIGINT) + CASE WHEN expires_at - announce_at < ${DAY_MS} THEN expires_at - announce_at ELSE ${DAY_MS} END`;
+
+export function createRetention({ query, transaction, dialect }: Database) {
   return {
-    /** Erases the messages that have expired, and client hashes older than a day; returns references. */
+    /**
+     * Erases the messages that have expired and were announced, and client hashes older than a day; returns references.
+     * A message waits while one of its deliveries is queued, or while it is restricted.
+     */
     purge: mayTakeMinutes(async (now: Date): Promise<string[]> => {
       // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
       const day = [now.getTime() - DAY_MS, now.getTime() + DAY_MS];
       await query("DELETE FROM hits WHERE at <= $1 OR at > $2", day);
       await query(
         `DELETE FROM keys WHERE EXISTS (SELECT 1 FROM messages
-     WHERE id = message_id AND (accepted_at <= $1 OR accepted_at > $2))`,
+         WHERE id = message_id AND (accepted_at <= $1 OR accepted_at > $2))`,
         day,
       );
-      const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
-    WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${isAnnounced(retention)} AND ${expiryOf(retention)} <= $1
-    ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
-      const erase = async ({ query }: Sql) => {
-        const references = await readColumn<string>(query, sql, [now]);
-        if (references.length > 0) await lessonsChanged(query);
-        return references;
-      };
-      return transaction(erase, { isLong: true });
+      const isSending = `EXISTS (SELECT 1 FROM deliveries AS others
+        WHERE others.message_id = messages.id AND others.state = 'queued')`;
+      const erase = `DELETE FROM messages WHERE id IN (SELECT id FROM messages JOIN deliveries ON message_id = messages.id
+        WHERE ${IS_EXPIRING} AND expires_at <= $1 AND announce_at IS NULL AND NOT ${isSending}
+        ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
+      return transaction(
+        async ({ query }) => {
+          const references = await readColumn<string>(query, erase, [now]);
+          if (references.length > 0) await lessonsChanged(query);
+          return references;
+        },
+        { isLong: true },
+      );
     }),
 
     async findExpiring(now: Date): Promise<Expiring> {
       const found = await onlyRow<Omit<Expiring, "foundAt">>(
         query,
-        `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiryOf(retention)}) AS first_at,
-       count(CASE WHEN ${isUnannounced(retention)} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
-     FROM ${MESSAGES} WHERE ${isExpiring(retention)}`,
+        `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(expires_at) AS first_at,
+           count(announce_at) AS unannounced, COALESCE(max(id), 0) AS last_id
+         FROM deliveries JOIN messages ON id = message_id
+         WHERE ${IS_UNANNOUNCED} OR ${IS_EXPIRING} AND expires_at > 0 AND announce_at IS NULL`,
         [now],
       );
       return { foundAt: now, ...found };
     },
 
-    markAnnounced: mayTakeMinutes(async (expiring: Pick<Expiring, "foundAt" | "lastId">) => {
-      const sql = `UPDATE messages SET announced_for = (SELECT ${announcedNow(retention)} FROM deliveries
-      WHERE message_id = messages.id AND channel = 'mail') WHERE id IN (SELECT id FROM ${MESSAGES}
-      WHERE ${isExpiring(retention)} AND ${isUnannounced(retention)} AND messages.id <= $2)`;
-      await transaction(({ query }) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
+    /** The erasure is at the end of the period, or of the notice that the announcement gives if that is later. */
+    markAnnounced: mayTakeMinutes(async ({ foundAt, lastId }: Pick<Expiring, "foundAt" | "lastId">) => {
+      const noticeEnd = "CAST($1 AS BIGINT) + expires_at - announce_at";
+      const sql = `UPDATE deliveries SET announce_at = NULL,
+          expires_at = CASE WHEN announce_at < $1 THEN ${noticeEnd} ELSE expires_at END
+        WHERE ${IS_UNANNOUNCED} AND message_id <= $2`;
+      await transaction(({ query }) => query(sql, [foundAt, lastId]), { isLong: true });
     }),
   };
 }

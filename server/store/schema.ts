@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { DAY_MS } from "../time.ts";
 import { type Dialect, type Query, readMeta, SECRET, type Sql, writeMeta } from "./database.ts";
+import { FORGET_RETENTION } from "./retention.ts";
+import { writeSearchTexts } from "./search.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 /** The statements that upgrade from the previous version. Never edit a released migration: add another. */
@@ -15,7 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** The schema after 1.1.0. It is not released yet, so it is extended in place: add a step here, not a migration. */
 function towardsTwo(dialect: Dialect): readonly string[] {
-  return [...dateFormerAddresses(), ...keepErasures(dialect)];
+  return [...dateFormerAddresses(), ...keepErasures(dialect), ...writeExpiryOnce(dialect), ADD_SEARCH_TEXT];
 }
 
 /** What to do with a database of a newer version. */
@@ -38,6 +40,7 @@ export async function migrate(sql: Sql, toVersion = MIGRATIONS.length): Promise<
       throw new StoreRefused({ problem, remedy: "restore a backup" });
     });
   }
+  if (version < SEARCHABLE && toVersion >= SEARCHABLE) await writeSearchTexts(sql);
   if (version < toVersion) await writeMeta(query, "schema_version", String(toVersion));
   const newKey = randomBytes(32).toString("hex");
   await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [SECRET, newKey]);
@@ -261,5 +264,28 @@ function keepErasures({ integer, keyedTableEnd }: Dialect): readonly string[] {
       at ${integer} NOT NULL,
       PRIMARY KEY (hash, secret)
     )${keyedTableEnd}`,
+  ];
+}
+
+/** See `writeSearchTexts`, which fills the column. */
+const ADD_SEARCH_TEXT = "ALTER TABLE messages ADD COLUMN search_text TEXT NOT NULL DEFAULT ''";
+/** The first version with that column. */
+const SEARCHABLE = 3;
+
+/** RETENTION as the website applies it, and when each message is erased, instead of an expression in each query. */
+function writeExpiryOnce({ integer, keyedTableEnd }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE retention (
+      state TEXT PRIMARY KEY,
+      kept_ms ${integer} NOT NULL,
+      notice_ms ${integer} NOT NULL
+    )${keyedTableEnd}`,
+    FORGET_RETENTION,
+    `ALTER TABLE deliveries ADD COLUMN expires_at ${integer}`,
+    `ALTER TABLE deliveries ADD COLUMN announce_at ${integer}`,
+    // What was announced stays announced. The start of the website writes the other times.
+    `UPDATE deliveries SET expires_at = (SELECT announced_for FROM messages WHERE id = message_id) WHERE channel = 'mail'`,
+    "ALTER TABLE messages DROP COLUMN announced_for",
+    "CREATE INDEX deliveries_expiring ON deliveries (expires_at) WHERE expires_at IS NOT NULL",
   ];
 }

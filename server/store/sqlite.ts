@@ -34,14 +34,8 @@ export const sqliteDialect: Dialect = {
   isIn: (column, jsonArray) => `${column} IN (SELECT value FROM json_each(${jsonArray}))`,
   // Binary items, so that reading a field does not parse the whole item again.
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
-  // Our own function, because SQLite's functions ignore case only for ASCII letters.
-  contains: (text, parameter) => `contains_words(${text}, ${parameter})`,
-  searchable: (words) => words.toLowerCase(),
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
 };
-
-function containsWords(text: unknown, words: unknown): number {
-  return Number(String(text).toLowerCase().includes(String(words)));
-}
 
 export function sqliteFile(dataDir: string): string {
   return join(dataDir, "messages.db");
@@ -81,7 +75,6 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
   requireSafeVersion(sqliteVersion);
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
-  db.function("contains_words", { deterministic: true }, containsWords);
   const query = queryOf(db);
   // Keeps statements out of each other's transactions.
   const inTurn = serially();

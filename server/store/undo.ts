@@ -2,6 +2,8 @@ import type { Database, Sql } from "./database.ts";
 import { readDrafts, writeDraft } from "./drafts.ts";
 import { addEvents, idsOf, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
+import { writeExpiry } from "./retention.ts";
+import { writeSearchTexts } from "./search.ts";
 import { teach } from "./spam.ts";
 import type { Channel, Delivery, EventKind, Lesson, StoredMessage } from "./store.ts";
 
@@ -53,6 +55,7 @@ export async function keepSent({ query, dialect }: Sql, ids: readonly number[], 
        AND state = 'queued' AND ${dialect.isIn("message_id", "$1")} AND ${last("delivered")} > ${last("resent")}`,
     [ids, now],
   );
+  await writeExpiry({ query, dialect }, ids);
 }
 
 /** What a reply replaced, kept with it while it can be taken back. */
@@ -125,6 +128,7 @@ export function createUndo({ transaction }: Database, account: string | null) {
         if (marks.length === 2)
           await query("UPDATE messages SET answered_at = $2 WHERE id = $1", [message.id, answeredAtMs]);
         await teach(sql, [message.id], taught);
+        await writeSearchTexts(sql, [message.id]);
         // The operator may have written another draft since.
         const { own } = await readDrafts(sql, account, reference);
         const whole = own && own.text !== text ? `${text}\n\n${own.text}` : text;

@@ -107,8 +107,13 @@ export function retentionSuite(test: ContractTest): void {
     [
       "an old backup was restored",
       async (node, place) => {
+        const keys = "SELECT message_id, expires_at, announce_at FROM deliveries";
+        const before = await place.sql(keys);
         await announce(node, later(89 * DAY_MS));
-        await place.sql("UPDATE messages SET announced_for = NULL");
+        for (const { message_id, expires_at, announce_at } of before as Record<string, number>[]) {
+          const times = `expires_at = ${expires_at}, announce_at = ${announce_at}`;
+          await place.sql(`UPDATE deliveries SET ${times} WHERE message_id = ${message_id}`);
+        }
       },
     ],
   ])(
@@ -142,26 +147,25 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.archive.purge(later(56 * DAY_MS))).toEqual([reference]);
   });
 
-  test("erases on the announced date, or announces again, after RETENTION was shortened", async ({ node, place }) => {
-    const reference = await storeAs(node, "delivered");
+  test("erases on the announced date if RETENTION was shortened, and announces again if it was lengthened", async ({
+    node,
+    place,
+  }) => {
+    const [first, second] = [await storeAs(node, "delivered"), await storeAs(node, "delivered", later(9 * DAY_MS))];
     await announce(node, later(23 * DAY_MS));
     const strict = await place.open({ retention: { ...RETENTION, deliveredMs: 2 * DAY_MS } });
-    expect(await strict.archive.purge(later(24 * DAY_MS))).toEqual([]);
-    expect(await expiryOf(strict, reference)).toEqual(later(30 * DAY_MS));
-    expect(await announce(strict, later(24 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
-    expect(await expiryOf(strict, reference)).toEqual(later(25 * DAY_MS));
-    // A longer period needs a new announcement too.
-    const lenient = await place.open({ retention: { ...RETENTION, deliveredMs: 60 * DAY_MS } });
-    expect(await lenient.archive.purge(later(60 * DAY_MS))).toEqual([]);
+    expect(await expiryOf(strict, first)).toEqual(later(30 * DAY_MS));
+    expect(await expiryOf(strict, second)).toEqual(later(11 * DAY_MS));
+    expect(await announce(strict, later(24 * DAY_MS))).toMatchObject({ count: 2, unannounced: 1 });
+    expect(await expiryOf(strict, second)).toEqual(later(25 * DAY_MS));
     expect(await strict.archive.purge(later(25 * DAY_MS - 1))).toEqual([]);
-    expect(await strict.archive.purge(later(25 * DAY_MS))).toEqual([reference]);
-  });
-
-  test("announces a message again if a clock that was ahead announced it", async ({ node }) => {
-    const reference = await storeAs(node, "delivered");
-    await announce(node, later(100 * DAY_MS));
-    expect(await announce(node, later(23 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
-    expect(await node.archive.purge(later(30 * DAY_MS))).toEqual([reference]);
+    expect(await strict.archive.purge(later(25 * DAY_MS))).toEqual([second]);
+    expect(await strict.archive.purge(later(30 * DAY_MS - 1))).toEqual([]);
+    const lenient = await place.open({ retention: { ...RETENTION, deliveredMs: 60 * DAY_MS } });
+    expect(await lenient.archive.purge(later(99 * DAY_MS))).toEqual([]);
+    expect(await announce(lenient, later(53 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
+    expect(await lenient.archive.purge(later(60 * DAY_MS - 1))).toEqual([]);
+    expect(await lenient.archive.purge(later(60 * DAY_MS))).toEqual([first]);
   });
 
   test("does not count messages as announced that arrived or changed after the alert", async ({ place }) => {
