@@ -27,7 +27,6 @@ export interface PageParts {
   /** In page order; `text/javascript` goes into the head. */
   scripts: readonly { type: string; code: string }[];
   fetches: readonly PageFetch[];
-  hasFilm: boolean;
 }
 
 export function pageParts(screen: Screen, { settings, scripts }: RenderContext): PageParts {
@@ -47,7 +46,6 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
       ...(script && "url" in script ? [{ kind: "script", urls: [script.url] } as const] : []),
       ...ofScreen,
     ],
-    hasFilm: ofScreen.some(({ kind }) => kind === "film"),
   };
 }
 

@@ -1,73 +1,56 @@
 // The home page's only script, inlined in the page. It starts the film after the page has loaded, pauses it on request
-// and while the page is hidden, and does not load it for visitors who chose no film.
+// and while the page is hidden, and does not fetch it for visitors who paused it on an earlier visit.
 
-/** How long the browser keeps the visitor's choices: for this visit or for later ones too. It never sends them. */
-type Memory = "session" | "always";
+/** The browser keeps this while the film is paused. It never sends it. */
+const PAUSED = "film-paused";
 
-/** Does nothing where the browser forbids storage. */
-function remember(memory: Memory, name: string, value: string): void {
+/** Whether the visitor paused the film on this device. Does nothing where the browser forbids storage. */
+function remember(isPaused: boolean): void {
   try {
-    storage(memory).setItem(name, value);
+    if (isPaused) localStorage.setItem(PAUSED, "");
+    else localStorage.removeItem(PAUSED);
   } catch {}
 }
 
-function recall(memory: Memory, name: string): string | null {
+function wasPaused(): boolean {
   try {
-    return storage(memory).getItem(name);
+    return localStorage.getItem(PAUSED) !== null;
   } catch {
-    return null;
+    return false;
   }
-}
-
-function storage(memory: Memory): Storage {
-  return memory === "always" ? localStorage : sessionStorage;
 }
 
 /**
  * The film's actual state. A browser may refuse to start it (low power mode) or have no decoder for it. `starting`
  * lasts from a request to play until the next state.
  */
-type FilmState = "absent" | "starting" | "playing" | "stopped" | "broken";
+type FilmState = "starting" | "playing" | "stopped" | "broken";
 
 const video = document.querySelector<HTMLVideoElement>("#film");
 const sources = document.querySelector<HTMLTemplateElement>("#film-sources");
 const toggle = document.querySelector<HTMLButtonElement>("#film-toggle");
-const noFilm = document.querySelector<HTMLButtonElement>("#no-film");
-if (video && sources && toggle && noFilm) control(video, sources, toggle, noFilm);
+if (video && sources && toggle) control(video, sources, toggle);
 
-function control(
-  video: HTMLVideoElement,
-  sources: HTMLTemplateElement,
-  toggle: HTMLButtonElement,
-  noFilm: HTMLButtonElement,
-) {
+function control(video: HTMLVideoElement, sources: HTMLTemplateElement, toggle: HTMLButtonElement) {
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
   const forcedColours = matchMedia("(forced-colors: active)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
-  const figures = document.querySelectorAll<HTMLElement>("[data-with-film]");
-  const stored = recall("session", "film");
-  let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
-  let isWithoutFilm = recall("always", "no-film") === "on";
-  let state: FilmState = "absent";
+  let isWanted = !lessMotion.matches && !saveData && !wasPaused();
+  let state: FilmState = isWanted ? "starting" : "stopped";
 
   const become = (next: FilmState) => {
     state = next;
     const isOn = state === "starting" || state === "playing";
     toggle.dataset.film = isOn ? "on" : "off";
+    toggle.title = isOn ? "Pause film" : "Play film";
     // While the film starts, the button does not change: it stays hidden on page load, and visible after a press.
-    if (state !== "starting") toggle.hidden = state === "absent" || state === "broken";
-    noFilm.ariaPressed = String(isWithoutFilm);
-    const isFetched = isOn || state === "broken" || video.firstElementChild !== null;
-    for (const figure of figures) {
-      figure.textContent = (isFetched ? figure.dataset.withFilm : figure.dataset.withoutFilm) ?? "";
-    }
+    if (state !== "starting") toggle.hidden = state === "broken";
   };
 
   const apply = () => {
-    // Forced colours hide the film.
-    if (isWithoutFilm || forcedColours.matches) return unload();
     if (state === "broken") return;
-    if (!isWanted || document.hidden) {
+    // Forced colours hide the film.
+    if (!isWanted || document.hidden || forcedColours.matches) {
       video.pause();
       return become("stopped");
     }
@@ -81,14 +64,6 @@ function control(
     });
   };
 
-  /** Also stops a download that is in progress. */
-  const unload = () => {
-    video.classList.remove("is-playing");
-    video.replaceChildren();
-    if (video.currentSrc) video.load();
-    become("absent");
-  };
-
   video.addEventListener("playing", () => {
     video.classList.add("is-playing");
     become("playing");
@@ -99,12 +74,7 @@ function control(
   video.addEventListener("error", fail, true);
   toggle.addEventListener("click", () => {
     isWanted = state === "stopped";
-    remember("session", "film", isWanted ? "on" : "off");
-    apply();
-  });
-  noFilm.addEventListener("click", () => {
-    isWithoutFilm = !isWithoutFilm;
-    remember("always", "no-film", isWithoutFilm ? "on" : "off");
+    remember(!isWanted);
     apply();
   });
   lessMotion.addEventListener("change", () => {
@@ -113,9 +83,7 @@ function control(
   });
   forcedColours.addEventListener("change", apply);
   document.addEventListener("visibilitychange", apply);
-  noFilm.hidden = false;
-  if (isWithoutFilm) become("absent");
-  else become(isWanted ? "starting" : "stopped");
+  become(state);
   // A prerendered page counts as hidden, so its film waits for the visitor too.
   addEventListener("load", apply);
 }

@@ -23,8 +23,6 @@ export interface RenderedPage {
   /** The page's source file; `null` for a screen of `app/screens/`. */
   file: string | null;
   html: string;
-  /** The page for visitors who save data, if it has a film. */
-  saveDataHtml: string | null;
   /** The exact text of every style and script written into the HTML, or into an answer that the page shows. */
   inlineStyles: readonly string[];
   inlineScripts: readonly string[];
@@ -77,7 +75,6 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
   const name = path ?? screen.name;
   const parts = pageParts(screen, context);
   const html = await renderHtml(screen, path, parts, context);
-  const saveDataHtml = parts.hasFilm ? await renderHtml(screen, path, parts, { ...context, isSavingData: true }) : null;
   const inlineScripts = parts.scripts.map(({ code }) => code);
   requireVerbatim(name, html, "style", [parts.style]);
   requireVerbatim(name, html, "script", inlineScripts);
@@ -86,7 +83,6 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
     paths,
     file: screen.written?.file ?? null,
     html,
-    saveDataHtml,
     // The answer to a post has the policy of its page.
     inlineStyles: [parts.style, ...(screen.laterStyles ? [screen.laterStyles] : [])],
     inlineScripts,

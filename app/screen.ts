@@ -61,11 +61,6 @@ export interface RenderContext {
   electricityUrl: string;
   /** In the order of their names, for browsers without script. */
   countries?: readonly { code: string; name: string }[];
-  /**
-   * Renders the page without its film, for visitors who send `Save-Data`. Without script a page cannot detect that
-   * header, so the build renders a page with a film twice.
-   */
-  isSavingData: boolean;
   /** The other pages, heaviest first, for the page about carbon. */
   weights?: readonly PageWeight[];
   /** Renders the contact page as the answer to a post without script. */

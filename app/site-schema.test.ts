@@ -35,7 +35,6 @@ const WRONG: readonly [setting: string, value: unknown, problem: string][] = [
   ["hero.headline", "", "must be text on one line"],
   ["hero.subtitle", "", "must be text on one line"],
   ["hero.line", "", "must be text on one line"],
-  ["hero.caption", "", "must be text on one line"],
   ["hero.more", "", "must be text on one line"],
   ["hero.description", "", "must be text on one line"],
   ["heroFilm", "none", 'must be "own", "off"'],

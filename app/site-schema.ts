@@ -82,7 +82,7 @@ export const siteSchema = group({
     displayFont: file.nullable(),
     mark: group({ viewBox: pathData, ink: pathData, accent: pathData }).nullable(),
   }),
-  hero: group({ headline: words, subtitle: words, line: words, caption: words, more: words, description: words }),
+  hero: group({ headline: words, subtitle: words, line: words, more: words, description: words }),
   heroFilm: z.union([z.enum(["own", "off"]), z.array(filmSource)], FILM),
   heroPicture: group({ file, alt: words }, 'must be a picture, such as { file: "hero.jpg", alt: "Hills." }').nullable(),
   footerColumns: list(group({ title: words, links: list(link) })),

@@ -43,7 +43,6 @@ export const site: SiteSettings = {
     headline: "Accelerate your path to net zero",
     subtitle: "Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.",
     line: "Support renewable power projects to help neutralise the carbon footprint you cannot cut yet.",
-    caption: "First step: estimate your footprint.",
     more: "Carbon neutrality starts with cutting your own emissions. Credits help to pay for projects elsewhere; on their own they do not make a company or a product carbon neutral.",
     /** For search engines. */
     description:

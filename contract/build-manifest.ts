@@ -108,8 +108,6 @@ export interface BuiltFile {
   cache: keyof typeof CACHE_CONTROL;
   /** `page` is HTML. */
   kind: "page" | "file";
-  /** Replaces `file` for visitors who save data. Absent if they get the same file. Has the same variants. */
-  savingDataFile?: string;
   /** The `Content-Security-Policy` of a page or SVG file, which the strictest policy would break. */
   policy?: string;
 }

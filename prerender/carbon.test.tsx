@@ -96,9 +96,8 @@ test("a page's weight includes its files, with text compressed, and their respon
 function siteOf(fetches: readonly PageFetch[]): { site: RenderedSite; carbonPage: RenderedPage } {
   const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
     const html = renderToStaticMarkup(<CarbonFigure />);
-    const saveDataHtml = fetches.length > 0 ? `Save data: ${html}` : null;
     const unused = { headline: name, paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
-    return { name, html, saveDataHtml, fetches, ...unused };
+    return { name, html, fetches, ...unused };
   };
   const failure = page("error");
   const carbonPage = page("/assets/carbon");

@@ -43,11 +43,7 @@ export async function weighSite(
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
   const weigh = async (page: RenderedPage) => {
     const carbon = carbonOf(page.name, await weighPage(page, readBuiltFile));
-    const fill = (html: string) => withFigure(html, gramsOf(carbon));
-    return {
-      page: { ...page, html: fill(page.html), saveDataHtml: page.saveDataHtml && fill(page.saveDataHtml) },
-      carbon,
-    };
+    return { page: { ...page, html: withFigure(page.html, gramsOf(carbon)) }, carbon };
   };
   const others = rendered.pages.filter(({ name }) => name !== CARBON_PATH);
   const weighedFirst = await Promise.all([...others, rendered.comingSoon, rendered.failure].map(weigh));

@@ -272,5 +272,5 @@ async function takeScripts(built: BuildResult, outDir: string): Promise<RenderCo
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
   const electricityUrl = `/${electricityFile().file}`;
-  return { settings, scripts, electricityUrl, countries: countryNames(), isSavingData: false };
+  return { settings, scripts, electricityUrl, countries: countryNames() };
 }

@@ -12,7 +12,6 @@ export interface OutputFile {
   file: string;
   content: string | Uint8Array;
   /** Replaces `content` for visitors who save data. */
-  saveDataContent?: string | null;
   /** Its `Content-Security-Policy`, if the strictest policy would break it. */
   policy?: string;
 }

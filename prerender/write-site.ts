@@ -91,7 +91,6 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const pageFile = (file: string, page: RenderedPage): OutputFile => ({
     file,
     content: page.html,
-    saveDataContent: page.saveDataHtml,
     policy: contentSecurityPolicy(page, settings),
   });
   const outputs: OutputFile[] = [
@@ -167,13 +166,11 @@ async function socialCards(pages: readonly RenderedPage[], site: SiteSettings, s
 /** Names that Vite gives to the files it emits. */
 const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
-/** Writes all variants of a file: plain, compressed, and for visitors who save data. */
-async function writeOutput(outDir: string, { file, content, saveDataContent, policy }: OutputFile): Promise<BuiltFile> {
+/** Writes a file, plain and compressed. */
+async function writeOutput(outDir: string, { file, content, policy }: OutputFile): Promise<BuiltFile> {
   const contentType = CONTENT_TYPE[extname(file)];
   if (!contentType) throw new Error(`contract/response-headers.ts has no content type for ${file}; add its extension.`);
   const isCompressed = await writeCompressed(outDir, file, content);
-  const savingDataFile = file.replace(/\.html$/, ".save-data.html");
-  if (saveDataContent) await writeCompressed(outDir, savingDataFile, saveDataContent);
   return {
     url: `/${file.replace(/(^|\/)index\.html$/, "")}`,
     file,
@@ -182,7 +179,6 @@ async function writeOutput(outDir: string, { file, content, saveDataContent, pol
     cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
     kind: file.endsWith(".html") ? "page" : "file",
     ...(policy && { policy }),
-    ...(saveDataContent && { savingDataFile }),
   };
 }
 

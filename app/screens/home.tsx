@@ -1,4 +1,4 @@
-import { FilmControls, HeroFilm, heroFilmFetches } from "../components/hero-film.tsx";
+import { HeroFilm, heroFilmFetches } from "../components/hero-film.tsx";
 import { ButtonLink } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
@@ -15,22 +15,22 @@ export const home: Screen = {
   styles,
   ...(site.heroFilm !== "off" && { script: "film" }),
   fetches: () => heroFilmFetches(site.heroFilm),
-  render: ({ settings, isSavingData }) => <Home siteUrl={settings.siteUrl} isSavingData={isSavingData} />,
+  render: ({ settings }) => <Home siteUrl={settings.siteUrl} />,
 };
 
-function Home({ siteUrl, isSavingData }: { siteUrl: string; isSavingData: boolean }) {
+function Home({ siteUrl }: { siteUrl: string }) {
   const owner = [site.legalName, site.policyFacts.registeredAddress, siteUrl].filter(Boolean).join(", ");
   return (
     <div className="hero">
-      <HeroFilm film={site.heroFilm} isSavingData={isSavingData} />
-      <FilmControls film={site.heroFilm} isSavingData={isSavingData} />
+      <HeroFilm film={site.heroFilm} />
       <p className="print-only">{owner}</p>
       <div className="hero-text">
         <h1>{home.headline}</h1>
         <p className="hero-subtitle">{site.hero.subtitle}</p>
-        <p className="hero-line">{site.hero.line}</p>
-        <ButtonLink link={site.startOffsetting} look="primary" />
-        <p className="hero-caption">{site.hero.caption}</p>
+        <div className="hero-offer">
+          <p>{site.hero.line}</p>
+          <ButtonLink link={site.startOffsetting} look="primary" />
+        </div>
         <p className="hero-more">{site.hero.more}</p>
       </div>
     </div>

@@ -14,5 +14,4 @@ export const contextOf = (env: Readonly<Record<string, string | undefined>>): Re
   settings: parseBuildSettings(env).settings,
   scripts: { film: { url: "/film.js" }, contact: { url: "/contact.js" } },
   electricityUrl: "/electricity.json",
-  isSavingData: false,
 });

@@ -45,7 +45,7 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
 test("the film has no visible edge beside the text, even with large text", async ({ page }) => {
   await resize(page, "844x390");
   await page.goto("/");
-  await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-controls { visibility: hidden }" });
+  await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-toggle { visibility: hidden }" });
   for (const size of ["100%", "200%"]) {
     await page.evaluate((size) => {
       document.documentElement.style.fontSize = size;
@@ -61,7 +61,7 @@ test("the film has no visible edge beside the text, even with large text", async
 
 test("nothing dims the picture where there is no text", async ({ page }) => {
   await page.goto("/");
-  await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-controls, #film { visibility: hidden }" });
+  await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-toggle, #film { visibility: hidden }" });
   for (const size of ["375x667", "667x375", "768x1024", "1280x800"]) {
     await resize(page, size);
     const picture = await takePicture(page);
@@ -75,7 +75,7 @@ type Box = Record<"left" | "top" | "width" | "height", number>;
 
 /** The boxes of all text over the film, in whole pixels of the first screen, with the text's luminance. */
 async function boxesOfWords(page: Page): Promise<{ name: string; box: Box; luminance: number }[]> {
-  const words = page.locator(".hero-text > :not(.button), .header-overlaid > :is(.logo, .menu-wide, .menu-toggle)");
+  const words = page.locator(".hero-text :is(h1, p), .header-overlaid > :is(.logo, .menu-wide, .menu-toggle)");
   const found = await words.evaluateAll((elements) =>
     elements.map((element) => {
       const { x, y, right, bottom } = element.getBoundingClientRect();
