@@ -92,7 +92,7 @@ test("the texts of app/ are signed: if this fails, run npm run claims -- --ours 
   const { claims, unsigned } = await readClaims({ site: completeSettings({}), siteDir: "app/", texts, today: TODAY });
   expect(unsigned.map(({ file }) => file)).toEqual([]);
   expect(claims.filter(({ isOurs }) => !isOurs)).toEqual([]);
-  expect((await readLedger("prerender/claims.json")).claims.length).toBeLessThanOrEqual(70);
+  expect((await readLedger("prerender/claims.json")).length).toBeLessThanOrEqual(70);
 });
 
 test("reads settings, pages, replies and the acknowledgement, and asks for each page", async () => {
@@ -167,19 +167,20 @@ test.each([
 describe("the ledger", () => {
   test("has one line for each entry, sorted, and the newest entry for a sentence or a file", async () => {
     const file = join(await makeScratchFolder(), "claims.json");
-    const [old, signed] = [{ text: "Old" }, { file: "site.ts", sha256: "1", by: "Ada", on: TODAY }];
+    const { page: _, ...old } = { ...ENTRY, verdict: "claim", needs: "a register" };
+    const signed = { file: "site.ts", sha256: "1", by: "Ada", on: TODAY };
     const newer = { ...ENTRY, noClaim: "a name" };
-    await writeLedger({ files: [signed], claims: [ENTRY, { ...ENTRY, page: "/" }, newer], old: [old] }, file);
-    const lines = [signed, { ...ENTRY, page: "/" }, newer, old].map((entry) => JSON.stringify(entry));
-    expect(await readFile(file, "utf8")).toBe(`[\n${lines.join(",\n")}\n]\n`);
-    expect(await readLedger(file)).toEqual({ files: [signed], claims: [{ ...ENTRY, page: "/" }, newer], old: [old] });
+    await writeLedger([ENTRY, { ...ENTRY, page: "/" }, signed, newer, old], file);
+    const sorted = [signed, old, { ...ENTRY, page: "/" }, newer];
+    expect(await readFile(file, "utf8")).toBe(`[\n${sorted.map((entry) => JSON.stringify(entry)).join(",\n")}\n]\n`);
+    expect(await readLedger(file)).toEqual(sorted);
   });
 
   test("is refused with all its problems", async () => {
     const file = join(await makeScratchFolder(), "claims.json");
-    await writeFile(file, JSON.stringify([{ ...ENTRY, on: "soon" }, { file: "a" }, { ...ENTRY, x: 1 }]));
+    await writeFile(file, JSON.stringify([{ ...ENTRY, on: "soon" }, { file: 1 }, { ...ENTRY, x: 1 }]));
     await expect(readLedger(file)).rejects.toThrow(
-      /claims\.json is not valid:\n {2}entry 1: on: .*\n {2}entry 2: sha256: .*\n(?:.*\n)* {2}entry 3: Unrecognized/,
+      /claims\.json is not valid:\n {2}entry 1: on: .*\n {2}entry 2: file: .*\n(?:.*\n)* {2}entry 3: Unrecognized/,
     );
     await writeFile(file, "[\n{}\n{}");
     await expect(readLedger(file)).rejects.toThrow(/claims\.json is not valid: .*line 3 column 1/);
@@ -189,6 +190,6 @@ describe("the ledger", () => {
 test("what is open is listed with file, line and the commands that help", async () => {
   const text = listOpen(await report({ "pages/about.md": PAGE }));
   expect(text).toMatch(
-    /^Nobody has signed 2 files as they are:\n {2}site\.ts\n {2}pages\/about\.md\nTo read and sign: npm run claims -- --sign "NAME"\n1 sentence with strong words:\n {2}.*about\.md:6: We plant trees \(needs an entry\)\nTo add missing entries to .*claims\.json: npm run claims -- --write$/,
+    /^Not signed as it is now: 2 files\n {2}site\.ts\n {2}pages\/about\.md\nTo read and sign: npm run claims -- --sign "NAME"\n1 sentence with strong words:\n {2}.*about\.md:6: We plant trees \(needs an entry\)\nTo add missing entries to .*claims\.json: npm run claims -- --write$/,
   );
 });

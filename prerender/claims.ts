@@ -14,98 +14,59 @@ import { siteFolder } from "./site-dir.ts";
 import { sentencesOf, strongWordsOf } from "./strong-words.ts";
 import type { SiteText } from "./texts.ts";
 
-/** The strong sentences of the default site, and the files of `app/` as they were released. */
-export const OUR_LEDGER = "prerender/claims.json";
+/** The strong sentences of the default site, and the hashes of its texts as they were released. */
+const OUR_LEDGER = "prerender/claims.json";
 
-const signature = { by: z.string(), on: z.union([z.literal(""), z.iso.date()]) };
-const fileEntry = z.strictObject({ file: z.string(), sha256: z.string(), ...signature });
-const claimEntry = z.strictObject({
-  text: z.string(),
-  page: z.string(),
-  evidence: z
-    .strictObject({
-      shows: z.string(),
-      /** A web address, a path of the site, a file beside the ledger, or the name of a document. */
-      at: z.string(),
-      until: z.union([z.literal(""), z.iso.date()]),
-      /** The official recognition that allows a forbidden wording, such as an EU Ecolabel licence. */
-      exemption: z.string().optional(),
-    })
-    .optional(),
-  /** Why a sentence with a strong word claims nothing. */
-  noClaim: z.string().optional(),
-  ...signature,
+const words = z.string();
+const day = z.union([z.literal(""), z.iso.date()], "must be a day, such as 2026-01-31");
+const entrySchema = z.strictObject({
+  /** A file that somebody has signed. */
+  file: words.optional(),
+  sha256: words.optional(),
+  /** A sentence with a strong word. Entries of 1.1.0 have no page; their other fields follow below. */
+  text: words.optional(),
+  page: words.optional(),
+  /** `at` is an address, a file beside the ledger or the name of a document; `exemption` an official recognition. */
+  evidence: z.strictObject({ shows: words, at: words, until: day, exemption: words.optional() }).optional(),
+  /** Why the sentence claims nothing. */
+  noClaim: words.optional(),
+  by: words,
+  on: day,
+  verdict: words.optional(),
+  reason: words.optional(),
+  needs: words.optional(),
 });
-/** An entry of 1.1.0, which has no page. */
-const oldEntry = z.looseObject({
-  text: z.string(),
-  evidence: claimEntry.shape.evidence,
-  reason: z.string().optional(),
-});
-
-type ClaimEntry = z.infer<typeof claimEntry>;
-export interface Ledger {
-  files: z.infer<typeof fileEntry>[];
-  claims: ClaimEntry[];
-  old: z.infer<typeof oldEntry>[];
-}
+export type Entry = z.infer<typeof entrySchema>;
 
 /** A missing file is an empty ledger. Rejects with every problem and its entry. */
-export async function readLedger(file: string): Promise<Ledger> {
-  const ledger: Ledger = { files: [], claims: [], old: [] };
-  if (!existsSync(file)) return ledger;
+export async function readLedger(file: string): Promise<Entry[]> {
+  if (!existsSync(file)) return [];
+  const refuse = (why: string) => refusal(`${file} is not valid:${why}`);
   const content: unknown = await readFile(file, "utf8")
     .then(JSON.parse)
-    .catch(({ message }: Error) => Promise.reject(refusal(`${file} is not valid: ${message}`)));
-  const problems: string[] = [];
-  for (const [index, entry] of (Array.isArray(content) ? content : [content]).entries()) {
-    const add = <Entry>(schema: z.ZodType<Entry>, list: Entry[]) => {
-      const { data, error } = schema.safeParse(entry);
-      if (data !== undefined) list.push(data);
-      for (const { path, message } of error?.issues ?? [])
-        problems.push(`entry ${index + 1}: ${[...path, message].join(": ")}`);
-    };
-    const keys = Object.keys(Object(entry));
-    if (keys.includes("file")) add(fileEntry, ledger.files);
-    else if (keys.includes("page")) add(claimEntry, ledger.claims);
-    else add(oldEntry, ledger.old);
-  }
-  if (problems.length > 0) throw refusal(`${file} is not valid:\n  ${problems.join("\n  ")}`);
-  return ledger;
+    .catch(({ message }: Error) => Promise.reject(refuse(` ${message}`)));
+  const { data, error } = z.array(entrySchema).safeParse(content);
+  if (data) return data;
+  const problems = error.issues.map(({ path: [index, ...path], message }) => {
+    return `\n  entry ${Number(index) + 1}: ${[...path, message].join(": ")}`;
+  });
+  throw refuse(problems.join(""));
 }
 
 /** One line for each entry, sorted, so that two changes can be merged. The file is never half written. */
-export async function writeLedger({ files, claims, old }: Ledger, file: string): Promise<void> {
-  const sorted = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => string) =>
-    [...new Map(entries.map((entry) => [keyOf(entry), entry])).entries()]
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, entry]) => JSON.stringify(entry));
-  const lines = [...sorted(files, (entry) => entry.file), ...sorted(claims, keyOf), ...sorted(old, ({ text }) => text)];
+export async function writeLedger(entries: readonly Entry[], file: string): Promise<void> {
+  const newest = new Map(entries.map((entry) => [keyOf(entry), JSON.stringify(entry)]));
+  const lines = [...newest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
   await writeFile(`${file}.new`, `[\n${lines.join(",\n")}\n]\n`);
   await rename(`${file}.new`, file);
 }
 
 /** A sentence needs an entry for each page that shows it. */
-export function keyOf({ page, text }: { page: string; text: string }): string {
-  return `${page}\n${text}`;
+function keyOf({ file = "", page = "", text = "" }: Partial<Entry>): string {
+  return [file === "" ? 1 : 0, file, page, text].join("\n");
 }
 
-/** A file that nobody has signed as it is, with all its sentences. */
-export interface UnsignedFile {
-  file: string;
-  sha256: string;
-  sentences: readonly string[];
-}
-
-export interface Claims {
-  claims: readonly ListedClaim[];
-  unsigned: readonly UnsignedFile[];
-  /** The company's ledger, and the folder that its entries refer to. */
-  ledger: Ledger;
-  ledgerFile: string;
-}
-
-interface ClaimsOptions {
+interface Company {
   /** The complete settings, and their folder. */
   site: SiteSettings;
   siteDir: string;
@@ -115,60 +76,56 @@ interface ClaimsOptions {
   isOurs?: boolean;
 }
 
+export interface Claims {
+  claims: readonly ListedClaim[];
+  /** The files that nobody has signed as they are, with all their sentences. */
+  unsigned: readonly { file: string; sha256: string; sentences: readonly string[] }[];
+  ledger: readonly Entry[];
+  ledgerFile: string;
+}
+
 /** Reads all that a company can write, and looks up its files and its sentences with strong words in the ledgers. */
-export async function readClaims({ site, siteDir, texts, today, isOurs = false }: ClaimsOptions): Promise<Claims> {
+export async function readClaims({ site, siteDir, texts, today, isOurs = false }: Company): Promise<Claims> {
   const ledgerFile = isOurs ? OUR_LEDGER : `${siteDir}claims.json`;
-  const [ours, ledger] = [await readLedger(OUR_LEDGER), await readLedger(ledgerFile)];
-  const [shipped, own] = [ours.claims, ledger.claims].map((list) => new Map(list.map((one) => [keyOf(one), one])));
+  const [shipped, ledger] = [await readLedger(OUR_LEDGER), await readLedger(ledgerFile)];
+  const shippedKeys = new Set(shipped.map(keyOf));
+  const entries = new Map([...shipped, ...ledger].map((entry) => [keyOf(entry), entry]));
   const folder = siteFolder(siteDir);
   const siteFile = shown(join(folder, "site.ts"));
-  const siteLines = (await readFile(siteFile, "utf8")).split("\n");
-  const lineOf = (text: string) =>
-    1 +
-    Math.max(
-      0,
-      siteLines.findIndex((line) => line.includes(text.slice(0, 40))),
-    );
-  const strings = stringsOf(site).map(({ text, page }) => ({
-    file: siteFile,
-    page,
-    blocks: [{ text, line: lineOf(text) }],
-  }));
-  const places = [...strings, ...texts].flatMap(({ file, page, blocks }) =>
+  const places = [...(await settingTexts(site, siteFile)), ...texts].flatMap(({ file, page, blocks }) =>
     blocks.flatMap(({ text, line }) => sentencesOf(text).map((sentence) => ({ file, page, line, text: sentence }))),
   );
 
-  const found = new Map<string, ListedClaim>();
+  const claims = new Map<string, ListedClaim>();
   for (const { file, page, line, text } of places) {
     const strong = strongWordsOf(text);
     const key = keyOf({ page, text });
-    if (strong.length === 0 || found.has(key)) continue;
-    const entry = own?.get(key) ?? shipped?.get(key);
+    if (strong.length === 0 || claims.has(key)) continue;
+    const entry = entries.get(key);
     const isForbidden = strong.some(({ law }) => law);
-    const state = stateOf(entry, isForbidden, dirname(ledgerFile), today);
+    const state = entry ? stateOf(entry, isForbidden, dirname(ledgerFile), today) : "open";
     const { shows, until } = entry?.evidence ?? {};
-    const where = `${file}:${line}`;
-    found.set(key, { text, page, where, state, isForbidden, isOurs: shipped?.has(key) === true, shows, until });
+    const isShipped = shippedKeys.has(key);
+    claims.set(key, { text, page, where: `${file}:${line}`, state, isForbidden, isOurs: isShipped, shows, until });
   }
 
-  const unsigned: UnsignedFile[] = [];
-  for (const file of new Set([siteFile, "app/site.ts", ...texts.map((text) => text.file)])) {
-    const sha256 = createHash("sha256")
-      .update(await readFile(file))
-      .digest("hex");
+  const unsigned = new Map<string, Claims["unsigned"][number]>();
+  for (const file of [siteFile, "app/site.ts", ...texts.map((text) => text.file)]) {
+    const content = await readFile(file);
+    const sha256 = createHash("sha256").update(content).digest("hex");
     const inFolder = relative(folder, resolve(file));
     const name = isOurs || inFolder.startsWith("..") ? file : inFolder;
-    const isSigned = ledger.files.some((one) => one.file === name && one.sha256 === sha256 && one.by !== "");
-    if (isSigned || (!isOurs && ours.files.some((one) => one.sha256 === sha256))) continue;
+    const isSigned = ledger.some((one) => one.file === name && one.sha256 === sha256 && one.by !== "");
+    if (isSigned || (!isOurs && shipped.some((one) => one.sha256 === sha256))) continue;
     const sentences = places.filter((place) => place.file === file).map(({ text }) => text);
-    unsigned.push({ file: name, sha256, sentences });
+    unsigned.set(name, { file: name, sha256, sentences });
   }
-  return { claims: [...found.values()], unsigned, ledger, ledgerFile };
+  return { claims: [...claims.values()], unsigned: [...unsigned.values()], ledger, ledgerFile };
 }
 
 /** Settings that no visitor reads as words. */
 const NO_TEXT = /^(href|url|file|type|media|contactEmail|referencePrefix|look|heroFilm|network|currency|unit)$/;
-/** Where the settings are shown; all others are in the frame of every page. */
+/** Where settings are shown; all others are in the frame of every page. */
 const PAGE_OF: Readonly<Record<string, string>> = {
   hero: "/",
   heroPicture: "/",
@@ -177,41 +134,31 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   mailSignature: "replies",
 };
 
-function stringsOf(value: unknown, page = ""): { text: string; page: string }[] {
-  if (typeof value === "string") return [{ text: value, page }];
-  return Object.entries(Object(value)).flatMap(([name, inner]) => {
-    if (!Array.isArray(value) && NO_TEXT.test(name)) return [];
-    return stringsOf(inner, page || (PAGE_OF[name] ?? "every page"));
-  });
+async function settingTexts(site: SiteSettings, file: string): Promise<SiteText[]> {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  const lineOf = (text: string) => lines.findIndex((line) => line.includes(text.slice(0, 40))) + 1 || 1;
+  const read = (value: unknown, page: string): SiteText[] => {
+    if (typeof value === "string") return [{ file, page, blocks: [{ text: value, line: lineOf(value) }] }];
+    return Object.entries(Object(value)).flatMap(([name, inner]) =>
+      NO_TEXT.test(name) ? [] : read(inner, page || (PAGE_OF[name] ?? "every page")),
+    );
+  };
+  return read(site, "");
 }
 
 const DENIAL = /\b(not?|never|neither|nor|cannot|without)\b|n['’]t\b/i;
 
-function stateOf(
-  entry: ClaimEntry | undefined,
-  isForbidden: boolean,
-  folder: string,
-  today: string,
-): ListedClaim["state"] {
-  if (!entry) return "open";
-  const { evidence, noClaim, by, on, text } = entry;
+function stateOf(entry: Entry, isForbidden: boolean, folder: string, today: string): ListedClaim["state"] {
+  const { evidence, noClaim, by, on, text = "" } = entry;
   if (by === "" || on === "") return "withoutEvidence";
   if (noClaim && (!isForbidden || DENIAL.test(text))) return "settled";
-  if (!evidence?.shows || !evidence.at || !isPlace(evidence.at, folder)) return "withoutEvidence";
-  if (isForbidden && evidence.exemption) return "settled";
-  if (!evidence.until) return "withoutEvidence";
-  return evidence.until < today ? "expired" : "settled";
-}
-
-/** A file that an entry names must exist. */
-function isPlace(at: string, folder: string): boolean {
-  const isFile = /^[^\s:]+\.\w{2,5}$/.test(at) && !at.startsWith("/");
-  return !isFile || existsSync(join(folder, at));
-}
-
-/** A sentence that may not be published yet. */
-export function isOpen({ state }: ListedClaim): boolean {
-  return state !== "settled";
+  const { shows = "", at = "", until = "", exemption = "" } = evidence ?? {};
+  // A file that an entry names must exist.
+  const isFile = /^[^\s:/][^\s:]*\.\w{2,5}$/.test(at);
+  if (shows === "" || at === "" || (isFile && !existsSync(join(folder, at)))) return "withoutEvidence";
+  if (isForbidden && exemption !== "") return "settled";
+  if (until === "") return "withoutEvidence";
+  return until < today ? "expired" : "settled";
 }
 
 const STATE = {
@@ -226,20 +173,12 @@ export function listOpen({ claims, unsigned, ledgerFile }: Claims, program?: str
   const sentences = claims.flatMap(({ where, text, state, isOurs }) =>
     isOurs || state === "settled" ? [] : `  ${where}: ${visible(text)} (${STATE[state]})`,
   );
+  const sign = `To read and sign: ${commandLine('claims --sign "NAME"', program)}`;
+  const write = `To add missing entries to ${ledgerFile}: ${commandLine("claims --write", program)}`;
   return [
-    ...(files.length > 0
-      ? [
-          `Nobody has signed ${plural(files.length, "file")} as ${files.length === 1 ? "it is" : "they are"}:`,
-          ...files,
-          `To read and sign: ${commandLine('claims --sign "NAME"', program)}`,
-        ]
-      : []),
+    ...(files.length > 0 ? [`Not signed as it is now: ${plural(files.length, "file")}`, ...files, sign] : []),
     ...(sentences.length > 0
-      ? [
-          `${plural(sentences.length, "sentence")} with strong words:`,
-          ...sentences,
-          `To add missing entries to ${ledgerFile}: ${commandLine("claims --write", program)}`,
-        ]
+      ? [`${plural(sentences.length, "sentence")} with strong words:`, ...sentences, write]
       : []),
   ].join("\n");
 }

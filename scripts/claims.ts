@@ -1,22 +1,23 @@
-// `npm run claims`: lists what is open about the company's texts, adds the missing entries, signs files.
+// `npm run claims`: lists what is open in the company's texts, adds the missing entries, signs files.
 import { parseArgs } from "node:util";
 import { completeSettings } from "../app/settings.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { plural } from "../contract/plural.ts";
 import { visible } from "../contract/visible-text.ts";
-import { isOpen, listOpen, readClaims, writeLedger } from "../prerender/claims.ts";
+import { type Entry, listOpen, readClaims, writeLedger } from "../prerender/claims.ts";
 import { problemsError } from "../prerender/page-files.ts";
 import { readOwnSettings } from "../prerender/site-dir.ts";
 import { strongWordsOf } from "../prerender/strong-words.ts";
 import { readTexts } from "../prerender/texts.ts";
 
-const USAGE = `Usage: npm run claims [-- --write | --json | --sign "NAME"] [--ours]; docs/claims.md explains it.`;
 const flag = { type: "boolean" } as const;
 const options = { write: flag, json: flag, sign: { type: "string" }, ours: flag } as const;
-const { values, tokens } = parseArgs({ options, strict: false, allowPositionals: true, tokens: true });
-const { write, json, sign, ours } = values;
+// Not strict, so that a mistyped option shows the usage instead of a stack.
+const { values, tokens } = parseArgs({ options, strict: false, tokens: true });
+const { write, json, sign = "", ours = false } = values;
 const isKnown = tokens.every((token) => token.kind === "option" && token.name in options);
-if (!isKnown || sign === true || sign === "") {
-  console.error(USAGE);
+if (!isKnown || typeof sign !== "string" || (sign === "" && "sign" in values)) {
+  console.error(`Usage: npm run claims [-- --write | --json | --sign "NAME"] [--ours]; docs/claims.md explains it.`);
   process.exit(2);
 }
 
@@ -28,44 +29,35 @@ if (problems.length > 0) console.error(problemsError(problems).message);
 const site = completeSettings(await readOwnSettings(siteDir));
 const report = await readClaims({ site, siteDir, texts, today, isOurs: ours === true });
 const { claims, unsigned, ledger, ledgerFile } = report;
+const inState = (state: string) => claims.filter((claim) => claim.state === state);
 
 if (json) {
-  const inState = (state: string) => claims.filter((claim) => claim.state === state);
   const [open, expired, withoutEvidence] = ["open", "expired", "withoutEvidence"].map(inState);
-  console.log(
-    JSON.stringify({ open, expired, withoutEvidence, unsigned: unsigned.map(({ file }) => ({ file })) }, null, 1),
-  );
+  const files = unsigned.map(({ file }) => ({ file }));
+  console.log(JSON.stringify({ open, expired, withoutEvidence, unsigned: files }, null, 1));
 } else if (write) {
-  const added = claims
-    .filter((claim) => claim.state === "open")
-    .map(({ text, page }) => {
-      const old = ledger.old.find((entry) => withFacts(entry.text) === text);
-      const { by = "", on = "" } = old?.evidence ? (old as { by?: string; on?: string }) : {};
-      return { text, page, evidence: old?.evidence ?? { shows: "", at: "", until: "" }, by, on };
-    });
-  await writeLedger(
-    { ...ledger, claims: [...ledger.claims, ...added], old: ledger.old.filter(({ evidence }) => evidence) },
-    ledgerFile,
-  );
-  console.log(
-    `${ledgerFile}: ${added.length} entries added. Fill in their evidence, or replace it by "noClaim": "why".`,
-  );
-} else if (typeof sign === "string") {
-  for (const { file, sha256, sentences } of unsigned) {
-    console.log(`\n${file}`);
-    for (const text of sentences) console.log(`  ${marked(text)}`);
-    ledger.files = [...ledger.files.filter((entry) => entry.file !== file), { file, sha256, by: sign, on: today }];
-  }
-  await writeLedger(ledger, ledgerFile);
-  console.log(`\n${sign} has signed ${unsigned.length} files in ${ledgerFile}.`);
+  const isOld = ({ file, page }: Entry) => file === undefined && page === undefined;
+  const added = inState("open").map(({ text, page }): Entry => {
+    const old = ledger.find((entry) => isOld(entry) && entry.evidence && withFacts(entry.text) === text);
+    const { evidence = { shows: "", at: "", until: "" }, by = "", on = "" } = old ?? {};
+    return { text, page, evidence, by, on };
+  });
+  await writeLedger([...ledger.filter((entry) => !isOld(entry) || entry.evidence), ...added], ledgerFile);
+  const advice = `Fill in the evidence, who signs it and when; or write "noClaim": "why" instead of evidence.`;
+  console.log(`${ledgerFile} has ${plural(added.length, "new entry")}. ${advice}`);
+} else if (sign !== "") {
+  for (const { file, sentences } of unsigned) console.log([`\n${file}`, ...sentences.map(marked)].join("\n  "));
+  const signed = unsigned.map(({ file, sha256 }) => ({ file, sha256, by: sign, on: today }));
+  await writeLedger([...ledger, ...signed], ledgerFile);
+  console.log(`\n${sign} has signed ${plural(signed.length, "file")} in ${ledgerFile}.`);
 } else {
   console.log(listOpen(report) || "Nothing is open.");
-  for (const { where, text, shows } of claims.filter((claim) => claim.isOurs && isOpen(claim)))
+  for (const { where, text, shows } of claims.filter(({ isOurs, state }) => isOurs && state !== "settled"))
     console.log(`The default site, ${where}: ${visible(text)}${shows ? `; this would prove it: ${shows}` : ""}`);
 }
 
 /** 1.1.0 wrote facts in brackets. */
-function withFacts(text: string): string {
+function withFacts(text = ""): string {
   const names = { brand: "brand", "legal name": "legalName", email: "contactEmail", "website URL": "websiteUrl" };
   return Object.entries(names).reduce((all, [shown, name]) => all.replaceAll(`[${shown}]`, `{${name}}`), text);
 }

@@ -39,7 +39,7 @@ test("a company takes over its evidence, adds what is missing, signs its files, 
   const refused = buildPages({ siteDir, outDir }, "production");
   expect(refused).toMatchObject({
     status: 1,
-    output: expect.stringContaining("Nobody has signed 2 files as they are:"),
+    output: expect.stringContaining("Not signed as it is now: 2 files"),
   });
   expect(refused.output).toContain(`${siteDir}/site.ts:1: ${TAGLINE} (needs an entry)`);
   expect(refused.output).toContain(`${siteDir}/pages/about.md:6: Our {brand} plants trees (needs an entry)`);
