@@ -48,10 +48,11 @@ export type FactName = SetFact | keyof typeof COMPUTED;
 export const FACT_NAMES: readonly string[] = [...Object.keys(PLACEHOLDER), ...Object.keys(COMPUTED)];
 
 /** The text of each fact; an unset one shows its placeholder, such as `[governing law]`. */
-export function factsOf(settings: BuildSettings): Record<FactName, string> {
+export function factsOf(settings: BuildSettings): Record<FactName | "siteUrl", string> {
   const websiteUrl = factValue("websiteUrl", settings) ?? placeholderOf("websiteUrl");
   const computed = Object.entries(COMPUTED).map(([name, compute]) => [name, compute(settings)]);
-  return { ...SITE_FACTS, websiteUrl, ...Object.fromEntries(computed) };
+  // A link needs the address also while it is a trial.
+  return { ...SITE_FACTS, websiteUrl, siteUrl: settings.siteUrl, ...Object.fromEntries(computed) };
 }
 
 function placeholderOf(name: SetFact): string {

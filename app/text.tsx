@@ -192,7 +192,7 @@ const ADDRESS = /^(contactEmail|websiteUrl)$/;
 /** Markdown has percent-encoded the marks. An address in a fact keeps its signs; other facts are one part of an address. */
 function filledAddress(address: string, facts: Facts): string {
   return address.replaceAll(/%EE%80%80(\w+)%EE%80%81/g, (_, name) => {
-    const value = facts[name] ?? "";
+    const value = (name === "websiteUrl" && facts.siteUrl) || (facts[name] ?? "");
     return ADDRESS.test(name) ? encodeURI(value) : encodeURIComponent(value);
   });
 }

@@ -1,8 +1,8 @@
 /**
- * `{name}` in a text stands for a fact, and `\{` for the character itself. A page gets its facts after Markdown has
+ * `{name}` in a text stands for a fact, `\{` and `\<` for the characters. A page gets its facts after Markdown has
  * been parsed, a mail after its text was read: what a fact contains is never read as Markdown or as another fact.
  */
-const FACT = /\\[\\{]|\{(\w+)\}/g;
+const FACT = /\\[\\{<]|\{(\w+)\}/g;
 /** Private-use characters, which Markdown takes for letters. */
 const MARK = /\uE000(\w+)\uE001/g;
 
@@ -11,7 +11,7 @@ export function fillFacts(text: string, facts: Readonly<Record<string, string>>)
   const namesIn = (paragraph: string) => [...paragraph.matchAll(FACT)].flatMap(([, name]) => name ?? []);
   const isShown = (names: readonly string[]) => names.length === 0 || names.some((name) => facts[name] !== "");
   const fill = (found: string, name?: string) => {
-    if (name === undefined) return found === "\\{" ? "{" : found;
+    if (name === undefined) return found === "\\\\" ? found : found.slice(1);
     return Object.hasOwn(facts, name) ? (facts[name] ?? "") : found;
   };
   const paragraphs = text.split("\n\n").filter((paragraph) => isShown(namesIn(paragraph)));

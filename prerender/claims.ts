@@ -16,6 +16,7 @@ import type { SiteText } from "./texts.ts";
 
 /** The strong sentences of the default site, and the hashes of its texts as they were released. */
 const OUR_LEDGER = "prerender/claims.json";
+const OUR_SETTINGS = "app/site.ts";
 
 const words = z.string();
 const day = z.union([z.literal(""), z.iso.date()], "must be a day, such as 2026-01-31");
@@ -110,7 +111,7 @@ export async function readClaims({ site, siteDir, texts, today, isOurs = false }
   }
 
   const unsigned = new Map<string, Claims["unsigned"][number]>();
-  for (const file of [siteFile, "app/site.ts", ...texts.map((text) => text.file)]) {
+  for (const file of [siteFile, OUR_SETTINGS, ...texts.map((text) => text.file)]) {
     const content = await readFile(file);
     const sha256 = createHash("sha256").update(content).digest("hex");
     const inFolder = relative(folder, resolve(file));
@@ -134,11 +135,15 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   mailSignature: "replies",
 };
 
-async function settingTexts(site: SiteSettings, file: string): Promise<SiteText[]> {
-  const lines = (await readFile(file, "utf8")).split("\n");
-  const lineOf = (text: string) => lines.findIndex((line) => line.includes(text.slice(0, 40))) + 1 || 1;
+/** The strings of the company's settings and, where it has none, of ours. */
+async function settingTexts(site: SiteSettings, siteFile: string): Promise<SiteText[]> {
+  const sources = await Promise.all([siteFile, OUR_SETTINGS].map((file) => readFile(file, "utf8")));
   const read = (value: unknown, page: string): SiteText[] => {
-    if (typeof value === "string") return [{ file, page, blocks: [{ text: value, line: lineOf(value) }] }];
+    if (typeof value === "string") {
+      const [own = -1, our = 0] = sources.map((source) => source.split("\n").findIndex((line) => line.includes(value)));
+      const [file, line] = own < 0 && our >= 0 ? [OUR_SETTINGS, our] : [siteFile, Math.max(0, own)];
+      return [{ file, page, blocks: [{ text: value, line: line + 1 }] }];
+    }
     return Object.entries(Object(value)).flatMap(([name, inner]) =>
       NO_TEXT.test(name) ? [] : read(inner, page || (PAGE_OF[name] ?? "every page")),
     );

@@ -36,13 +36,15 @@ if (json) {
   const files = unsigned.map(({ file }) => ({ file }));
   console.log(JSON.stringify({ open, expired, withoutEvidence, unsigned: files }, null, 1));
 } else if (write) {
-  const isOld = ({ file, page }: Entry) => file === undefined && page === undefined;
+  const current = ledger.filter(({ file, page }) => file !== undefined || page !== undefined);
+  const old = ledger.filter((entry) => !current.includes(entry) && entry.evidence);
   const added = inState("open").map(({ text, page }): Entry => {
-    const old = ledger.find((entry) => isOld(entry) && entry.evidence && withFacts(entry.text) === text);
-    const { evidence = { shows: "", at: "", until: "" }, by = "", on = "" } = old ?? {};
+    const found = old.find((entry) => sameText(entry.text) === sameText(text));
+    const { evidence = { shows: "", at: "", until: "" }, by = "", on = "" } = found ?? {};
     return { text, page, evidence, by, on };
   });
-  await writeLedger([...ledger.filter((entry) => !isOld(entry) || entry.evidence), ...added], ledgerFile);
+  const isTaken = (entry: Entry) => added.some(({ text }) => sameText(text) === sameText(entry.text));
+  await writeLedger([...current, ...added, ...old.filter((entry) => !isTaken(entry))], ledgerFile);
   const advice = `Fill in the evidence, who signs it and when; or write "noClaim": "why" instead of evidence.`;
   console.log(`${ledgerFile} has ${plural(added.length, "new entry")}. ${advice}`);
 } else if (sign !== "") {
@@ -56,10 +58,11 @@ if (json) {
     console.log(`The default site, ${where}: ${visible(text)}${shows ? `; this would prove it: ${shows}` : ""}`);
 }
 
-/** 1.1.0 wrote facts in brackets. */
-function withFacts(text = ""): string {
+/** 1.1.0 wrote facts in brackets, and `CO<sub>2</sub>` was read as CO2. */
+function sameText(text = ""): string {
   const names = { brand: "brand", "legal name": "legalName", email: "contactEmail", "website URL": "websiteUrl" };
-  return Object.entries(names).reduce((all, [shown, name]) => all.replaceAll(`[${shown}]`, `{${name}}`), text);
+  const plain = text.normalize("NFKD");
+  return Object.entries(names).reduce((all, [shown, name]) => all.replaceAll(`[${shown}]`, `{${name}}`), plain);
 }
 
 function marked(text: string): string {

@@ -50,7 +50,6 @@ test("a company takes over its evidence, adds what is missing, signs its files, 
   expect(ledger).toMatchObject([
     { text: "Our {brand} plants trees", page: "/about", evidence: { shows: "the land register" }, by: "Ada" },
     { text: TAGLINE, page: "every page", evidence: { shows: "", at: "", until: "" }, by: "", on: "" },
-    { text: "Our [brand] plants trees" },
   ]);
   const found = JSON.parse(claims(siteDir, "--json")) as Record<string, { text: string; page: string }[]>;
   expect(Object.keys(found)).toEqual(["open", "expired", "withoutEvidence", "unsigned"]);

@@ -54,7 +54,7 @@ test("the page contains the Markdown's elements, and a table of contents from fo
   const html = contentsOf(htmlOf("/about"), "main")[0] ?? "";
   const contents = contentsOf(html, 'nav class="contents"')[0] ?? "";
   const hrefs = elementsOf(contents, "a").map(({ href }) => href);
-  expect(hrefs).toEqual(["#what-we-do", "#numbers", "#questions", "#numbers-2"]);
+  expect(hrefs).toEqual(["#what-we-do", "#numbers", "#questions", "#numbers-1"]);
   expect(htmlOf("/articles/first")).not.toContain('class="contents"');
   expect(html).toContain('<h2 id="numbers"><a href="#numbers" class="anchor">Numbers</a></h2>');
   expect(html).toContain('<td class="align-right">1,200</td>');
@@ -135,7 +135,7 @@ test("a refused build reports all problems with file, line and remedy, and keeps
   // The previous site stays, without any other file beside it.
   expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
-  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json", "pages", "site.ts"]);
+  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json"]);
   const [, , ...lines] = output.trim().split("\n");
   // No stack trace follows, because the program is not at fault.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);

@@ -1,21 +1,24 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A company's folder with a copy of the fixture's pages, and an empty folder. */
+/**
+ * A company's folder with a copy of the fixture's pages, and an empty folder for its build, which must be in the
+ * project to find its packages.
+ */
 export function makePagesBuild() {
+  const siteDir = mkdtempSync(join(tmpdir(), "site-"));
+  const pagesDir = join(siteDir, "pages");
+  cpSync("tests/fixtures/pages", pagesDir, { recursive: true });
+  writeFileSync(join(siteDir, "site.ts"), "export const site = {};\n");
   const parent = "node_modules/.cache/tests";
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(`${parent}/pages-`);
-  const pagesDir = join(folder, "pages");
-  cpSync("tests/fixtures/pages", pagesDir, { recursive: true });
-  writeFileSync(join(folder, "site.ts"), "export const site = {};\n");
-  return {
-    siteDir: folder,
-    pagesDir,
-    outDir: join(folder, "dist"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+  const remove = () => {
+    for (const dir of [siteDir, folder]) rmSync(dir, { recursive: true, force: true });
   };
+  return { siteDir, pagesDir, outDir: join(folder, "dist"), remove };
 }
 
 /**
