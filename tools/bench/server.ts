@@ -36,20 +36,18 @@ function pin(cores: string): void {
 async function throughput(): Promise<BenchTable> {
   const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed.`);
   const rates = await withRivals(RIVALS, measureInTurn);
-  const bareCpuMs = rates.get("bare node:http")?.cpuMs ?? Number.NaN;
-  const to = (rival: string, rounds: readonly number[]) => {
-    const others = rates.get(rival)?.GET;
-    return others ? median(rounds.map((rate, round) => rate / (others[round] ?? Number.NaN))).toFixed(2) : "";
-  };
+  const ratio = (values: readonly number[], others: readonly number[] = []) =>
+    others.length > 0 ? median(values.map((value, round) => value / (others[round] ?? Number.NaN))).toFixed(2) : "";
+  const bare = rates.get("bare node:http");
   const rows = [...rates].map(([server, { GET, unchanged, HEAD, cpuMs }]) => ({
     server,
     "GET/s": Math.round(median(GET)),
     "304/s": Math.round(median(unchanged)),
     "HEAD/s": Math.round(median(HEAD)),
-    "to bare node:http": to("bare node:http", GET),
-    "to Caddy": to("Caddy", GET),
-    "CPU µs a GET": Math.round(cpuMs * 1000),
-    "by CPU to bare": (bareCpuMs / cpuMs).toFixed(2),
+    "to bare node:http": ratio(GET, bare?.GET),
+    "to Caddy": ratio(GET, rates.get("Caddy")?.GET),
+    "CPU µs a GET": Math.round(median(cpuMs) * 1000),
+    "by CPU to bare": ratio(bare?.cpuMs ?? [], cpuMs),
   }));
   const notes = [
     `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
@@ -78,13 +76,13 @@ interface Rates {
   unchanged: number[];
   HEAD: number[];
   /** Processor time for one GET. */
-  cpuMs: number;
+  cpuMs: number[];
 }
 
 /** Measures the servers in turn in short rounds, so that other load on the machine affects all of them equally. */
 async function measureInTurn(servers: ReadonlyMap<string, RunningProgram>): Promise<Map<string, Rates>> {
   const rates = new Map<string, Rates>();
-  for (const name of servers.keys()) rates.set(name, { GET: [], unchanged: [], HEAD: [], cpuMs: 0 });
+  for (const name of servers.keys()) rates.set(name, { GET: [], unchanged: [], HEAD: [], cpuMs: [] });
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
     for (const [name, { port, process }] of servers) {
       const etag = await checkPage(name, port);
@@ -102,7 +100,7 @@ async function measureInTurn(servers: ReadonlyMap<string, RunningProgram>): Prom
       rate.GET.push(get);
       rate.unchanged.push(unchanged);
       rate.HEAD.push(head);
-      rate.cpuMs += cpuMs / ROUNDS;
+      rate.cpuMs.push(cpuMs);
     }
   }
   return rates;
