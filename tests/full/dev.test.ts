@@ -1,13 +1,9 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
-import { createServer as createHttpServer } from "node:http";
+import { mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join, resolve } from "node:path";
-import { createServer as createVite } from "vite";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { prerender } from "../../prerender/site-plugin.ts";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { startProgram } from "../../scripts/run-server.ts";
-import config from "../../vite.config.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -83,63 +79,26 @@ test("ends with one clear line and leaves no process when its port is taken", as
   await expect(dev).rejects.toThrow(new Error(`node scripts/dev.ts ended with 1:\n${failure}\n`));
 });
 
-test("starts without a build even if a page is refused, and shows the page's problems", async () => {
+test("starts without a build, and shows new, changed and deleted pages and the problems of a page at once", async () => {
   const copy = await copyProject();
-  await writeFile(join(copy, "app/pages/faulty.md"), "No title");
-  const dev = await startDev(copy);
-  const problem = "app/pages/faulty.md:1: The title is missing.";
-  expect(dev.output()).toContain(problem);
-  expect(dev.output()).not.toMatch(/^ +at /m);
-  const response = await fetch(`${dev.origin}/contact`);
-  expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(problem)]);
-  expect(await post(dev.origin, "Hello")).toBe(200);
-});
-
-test("shows new, changed and deleted pages at once, and the problems of a page", async () => {
-  // A folder in the project that Vite watches.
-  await mkdir("data", { recursive: true });
-  const siteDir = await mkdtemp("data/site-");
-  const pagesDir = join(siteDir, "pages");
-  await mkdir(pagesDir);
-  await writeFile(join(siteDir, "site.ts"), "export const site = {};\n");
-  vi.stubEnv("SITE_DIR", siteDir);
-  // An absolute pattern, because the path of the project may contain such a name.
-  const ignored = new RegExp(`^${RegExp.escape(resolve())}/(app|dist|docs|server|tests)/`);
-  const server = await createVite({
-    ...config,
-    plugins: [prerender()],
-    configFile: false,
-    logLevel: "silent",
-    server: { middlewareMode: true, ws: false, watch: { ignored } },
-  });
-  const http = createHttpServer(server.middlewares);
-  onTestFinished(async () => {
-    http.close();
-    await server.close();
-    await rm(siteDir, { recursive: true, force: true });
-    vi.unstubAllEnvs();
-  });
-  const origin = `http://127.0.0.1:${await openPort(http)}`;
-  const warn = vi.spyOn(server.config.logger, "warn");
-  const reload = vi.spyOn(server.environments.client.hot, "send");
-  const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
-  const write = (title: string) =>
-    writeFile(join(pagesDir, "news/today.md"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
-  await shown().toContain("<h1>Coming Soon</h1>");
-  expect(reload).not.toHaveBeenCalled();
-
-  await mkdir(join(pagesDir, "news"));
-  await write("First words");
-  await shown().toContain("<h1>First words</h1>");
-  expect(reload).toHaveBeenLastCalledWith({ type: "full-reload" });
-  await write("Other words");
-  await shown().toContain("<h1>Other words</h1>");
+  const file = join(copy, "app/pages/news/today.md");
+  const write = (title: string) => writeFile(file, `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
+  await mkdir(dirname(file), { recursive: true });
   await write("''");
-  await shown().toContain("news/today.md:2: The title is empty.");
-  await write("Greener words");
-  await shown().toContain("<h1>Greener words</h1>");
-  const warning = expect.stringMatching(/news\/today\.md:2: Greener words \(needs an entry\)\n/);
-  await expect.poll(() => warn.mock.calls, { timeout: 10_000 }).toContainEqual([warning]);
-  await rm(join(pagesDir, "news/today.md"));
+  const { origin, output } = await startDev(copy);
+  const problem = "app/pages/news/today.md:2: The title is empty.";
+  expect(output()).toContain(problem);
+  expect(output()).not.toMatch(/^ +at /m);
+  const response = await fetch(`${origin}/contact`);
+  expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(problem)]);
+  expect(await post(origin, "Hello")).toBe(200);
+
+  const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 20_000 });
+  for (const title of ["First words", "Greener words"]) {
+    await write(title);
+    await shown().toContain(`<h1>${title}</h1>`);
+  }
+  await expect.poll(output, { timeout: 20_000 }).toContain("news/today.md:2: Greener words (needs an entry)");
+  await rm(file);
   await shown().toContain("<h1>Coming Soon</h1>");
 });
