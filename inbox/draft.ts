@@ -1,31 +1,25 @@
 import { useSyncExternalStore } from "react";
-import { type DraftText, draftHash } from "../contract/draft.ts";
+import type { DraftText } from "../contract/draft.ts";
 import { replySubject } from "../contract/quote.ts";
 import { call, isNotFound, type MessageDetail, queryClient, trpc } from "./api.ts";
 
-// Unfinished replies. They are kept outside their forms, so that leaving a message loses nothing.
+// Unfinished replies. They are kept outside their forms, so that leaving a message loses nothing. The last save wins.
 
 /** An unfinished reply in this window. */
 export interface Draft extends DraftText {
   /** Identifies the content, so that a repeated call does not send a second reply. */
   key: string;
-  /** The hash of the stored draft, as far as this window knows. */
-  stored: number;
-  /** The hashes of drafts that may be stored, because their calls were not answered. */
-  tried: readonly number[];
-  /** When the stored draft was saved or read. */
+  /** The stored draft, as far as this window knows. */
+  stored: DraftText;
+  /** When it was saved or read. */
   knownAt: Date;
   /** Why the last attempt to save it failed. */
   error: unknown;
-  /** Another stored draft, which the operator wrote in another window. */
-  other: (DraftText & { savedAt: Date }) | null;
   isSending: boolean;
 }
 
 const SAVE_PAUSE_MS = 400;
 const RETRY_MS = 3000;
-/** A call names no more drafts. */
-const MAX_TRIED = 20;
 
 /** Not in the query cache, which updates its readers later: a field would lose letters. */
 const drafts = new Map<string, Draft>();
@@ -34,7 +28,9 @@ const timers = new Map<string, ReturnType<typeof setTimeout>>();
 const running = new Map<string, Promise<void>>();
 
 const isBlank = ({ text }: DraftText) => text.trim() === "";
-export const isSaved = (draft: Draft) => draftHash(draft) === draft.stored && draft.tried.length === 0;
+/** A failed save may have arrived, so it is not known what is stored. */
+export const isSaved = ({ subject, text, stored, error }: Draft) =>
+  error === null && subject === stored.subject && text === stored.text;
 
 function write(reference: string, draft: Draft | null): void {
   if (draft) drafts.set(reference, draft);
@@ -59,39 +55,25 @@ export function currentDraft({ reference, draft, history }: MessageDetail, known
   const isOutdated = changedAt && known && changedAt > known.knownAt && isSaved(known) && !known.isSending;
   if (known && !isOutdated) return known;
   const stored = { subject: draft?.subject ?? replySubject(reference), text: draft?.text ?? "" };
-  return {
-    ...stored,
-    key: crypto.randomUUID(),
-    stored: draftHash(stored),
-    tried: [],
-    knownAt: draft?.savedAt ?? new Date(0),
-    error: null,
-    other: null,
-    isSending: false,
-  };
+  const knownAt = draft?.savedAt ?? new Date(0);
+  return { ...stored, key: crypto.randomUUID(), stored, knownAt, error: null, isSending: false };
 }
 
 export function useDraft(message: MessageDetail) {
   const { reference } = message;
   const known = useSyncExternalStore(subscribe, () => drafts.get(reference));
   const draft = currentDraft(message, known);
-  const set = (changes: Partial<Draft>) => {
+  const set = (changes: Partial<DraftText>) => {
     if (draft.isSending) return;
     write(reference, { ...draft, key: crypto.randomUUID(), ...changes });
     saveSoon(reference);
   };
   return {
     draft,
-    change: (changes: Partial<DraftText>) => set(changes),
+    change: set,
     /** Adds a text below what is written. */
     insert: ({ subject = draft.subject, text }: Partial<DraftText> & { text: string }) => {
       if (!draft.text.includes(text)) set({ subject, text: isBlank(draft) ? text : `${draft.text}\n\n${text}` });
-    },
-    /** Ends the conflict with the draft of another window. */
-    keep: (which: "this" | "other") => {
-      const { savedAt: knownAt, ...other } = draft.other ?? { ...draft, savedAt: draft.knownAt };
-      const { subject, text } = which === "other" ? other : draft;
-      set({ subject, text, stored: draftHash(other), tried: [], knownAt, other: null });
     },
   };
 }
@@ -104,37 +86,31 @@ function saveSoon(reference: string, delayMs = SAVE_PAUSE_MS): void {
 /** Saves a changed draft, and what is typed meanwhile afterwards. Repeats an attempt that failed. */
 function save(reference: string): void {
   const draft = drafts.get(reference);
-  if (!draft || isSaved(draft) || draft.isSending || draft.other || running.has(reference)) return;
+  if (!draft || isSaved(draft) || draft.isSending || running.has(reference)) return;
+  const { subject, text } = draft;
   const end = (changes: Partial<Draft>) => {
     running.delete(reference);
     update(reference, changes);
     if (!isNotFound(changes.error)) saveSoon(reference, changes.error ? RETRY_MS : 0);
   };
-  const saved = sendDraft(reference, draft).then(
-    ({ savedAt, other }) =>
-      end({ error: null, ...(other ? { other } : { stored: draftHash(draft), tried: [], knownAt: savedAt }) }),
+  const saved = call.saveDraft.mutate({ reference, subject, text }).then(
+    ({ savedAt: knownAt }) => end({ error: null, stored: { subject, text }, knownAt }),
     (error: unknown) => end({ error }),
   );
   running.set(reference, saved);
-}
-
-function sendDraft(reference: string, { subject, text, stored, tried }: Draft) {
-  const all = [...new Set([...tried, draftHash({ subject, text })])].slice(-MAX_TRIED);
-  update(reference, { tried: all });
-  return call.saveDraft.mutate({ reference, subject, text, replaces: [stored, ...tried] });
 }
 
 const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
 
 // Does not wait for a running call: the page may not live to see its answer. If it does, it saves the draft again.
 addEventListener("pagehide", () => {
-  for (const [reference, draft] of unsaved()) {
+  for (const [reference, { subject, text, isSending }] of unsaved()) {
     const saveAgain = () => saveSoon(reference);
-    if (!draft.other && !draft.isSending) sendDraft(reference, draft).then(saveAgain, saveAgain);
+    if (!isSending) call.saveDraft.mutate({ reference, subject, text }).then(saveAgain, saveAgain);
   }
 });
 addEventListener("beforeunload", (event) => {
-  if (unsaved().some(([, { error, other }]) => error || other)) event.preventDefault();
+  if (unsaved().some(([, { error }]) => error)) event.preventDefault();
 });
 
 /** Shows this as the stored draft at once, before the message is loaded again. */
@@ -145,9 +121,9 @@ function showStored(reference: string, draft: DraftText | null): void {
 
 /**
  * From now on, the draft does not change. The returned function sends it by `send`, after a running call that saves it.
- * Keeps and saves it if `send` rejects, or if the operator wrote another draft in another window.
+ * Keeps and saves it if `send` rejects.
  */
-export function startSending(reference: string, draft: Draft, send: (replaces: number[]) => Promise<unknown>) {
+export function startSending(reference: string, draft: Draft, send: () => Promise<unknown>) {
   write(reference, draft);
   // It may wait long for its turn.
   save(reference);
@@ -155,9 +131,7 @@ export function startSending(reference: string, draft: Draft, send: (replaces: n
   return async () => {
     try {
       await running.get(reference);
-      const { other, stored, tried } = drafts.get(reference) ?? draft;
-      if (other) throw new Error("You wrote another draft in another window");
-      await send([stored, ...tried]);
+      await send();
     } catch (error) {
       update(reference, { isSending: false });
       saveSoon(reference, 0);
@@ -174,6 +148,6 @@ export function takenBack(reference: string, reply: DraftText): void {
   showStored(reference, reply);
   if (!since || isBlank(since)) return void write(reference, null);
   const text = `${reply.text}\n\n${since.text}`;
-  write(reference, { ...since, ...reply, text, key: crypto.randomUUID(), tried: [...since.tried, draftHash(reply)] });
+  write(reference, { ...since, ...reply, text, key: crypto.randomUUID() });
   saveSoon(reference, 0);
 }

@@ -88,7 +88,7 @@ export function ReplyCard({ message, ...ways }: ReplyCardProps) {
 function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & { isWriting: boolean }) {
   const now = useNow();
   const isRecent = ({ savedAt }: { savedAt: Date }) => now.getTime() - savedAt.getTime() < REPLYING_MS;
-  const names = drafts.filter(isRecent).map(({ author }) => visible(author ?? ""));
+  const names = drafts.filter(isRecent).flatMap(({ author }) => (author === null ? [] : visible(author)));
   return (
     <div role="status">
       {names.length > 0 && (
@@ -108,16 +108,16 @@ function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & 
 /** Stays while a reply waits, so that it keeps what the operator is writing. */
 function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { writing: ReturnType<typeof useDraft> }) {
   const { reference, version, email, replyRefusal } = message;
-  const { draft, change, insert, keep } = writing;
-  const { key, subject, text, other, isSending } = draft;
-  const isReady = !isSending && other === null && replyRefusal === null;
+  const { draft, change, insert } = writing;
+  const { key, subject, text, isSending } = draft;
+  const isReady = !isSending && replyRefusal === null;
 
   const send = (event: { preventDefault(): void }, isNext = false) => {
     event.preventDefault();
     if (!isReady || text.trim() === "" || subject.trim() === "") return;
     const { pathname } = location;
     const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
-    const sendReply = startSending(reference, draft, (replaces) => call.reply.mutate({ ...reply, replaces }));
+    const sendReply = startSending(reference, draft, () => call.reply.mutate(reply));
     // A new name for every press: `isSending` ignores a second one.
     void attempt(`reply ${crypto.randomUUID()}`, async () => {
       try {
@@ -143,11 +143,21 @@ function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { wr
   ]);
   const draftState = draft.error
     ? `Your draft is not saved. ${describeFailure(draft.error)}`
-    : text.trim() !== "" && !other && (isSaved(draft) ? "Your draft is saved." : "Saving your draft …");
+    : text.trim() !== "" && (isSaved(draft) ? "Your draft is saved." : "Saving your draft …");
   if (replyRefusal !== null && text.trim() === "") return null;
   return (
     <form className="stack controls" onKeyDown={press} onSubmit={send}>
       <Colleagues {...message.colleagues} isWriting={text.trim() !== ""} />
+      {message.colleagues.drafts.map((one) => (
+        <details key={one.author}>
+          <summary>
+            Draft of {visible(one.author ?? "an unknown author")}, {formatTime(one.savedAt)}
+          </summary>
+          <p className="written" dir="auto">
+            <VisitorText text={one.text} isMultiline />
+          </p>
+        </details>
+      ))}
       <Facts labelWidth="2rem" facts={[["To", <VisitorText key="to" text={email} />]]} />
       {message.savedReplies.length > 0 && (
         <NativeSelect
@@ -176,19 +186,6 @@ function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { wr
         readOnly={isSending}
         onChange={({ target }) => change({ text: target.value })}
       />
-      {other && !isSending && (
-        <Alert role="alert" color="yellow" title="You wrote another draft in another window">
-          <p className="written">{other.text}</p>
-          <Group gap="xs" mt="xs">
-            <Button size="xs" onClick={() => keep("other")}>
-              Use that draft
-            </Button>
-            <Button size="xs" onClick={() => keep("this")}>
-              Keep the text above
-            </Button>
-          </Group>
-        </Alert>
-      )}
       <Group gap="sm">
         <Button type="submit" variant="filled" aria-disabled={!isReady} aria-keyshortcuts="Control+Enter">
           Send reply

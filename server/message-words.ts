@@ -19,8 +19,8 @@ export const SKIP_REASON = {
 } as const;
 
 /**
- * The events of a message. `delivered` to `resent` are of one delivery, with its channel. The detail of `deferred`,
- * `failed` and `paused` is the error; of `quarantined` and `marked-as-spam`, the (earlier) QuarantineReason; of `skipped`,
+ * The events of a message. `delivered` to `copy-failed` are of one delivery, with its channel. The detail of `deferred`,
+ * `failed`, `paused` and `copy-failed` is the error; of `quarantined` and `marked-as-spam`, the (earlier) QuarantineReason; of `skipped`,
  * the SkipReason; of `noted` and `replied`, the text. `paused`: the attempt did not count. `undone`: of the mark before it.
  */
 export const EVENT_NAME = {
@@ -34,6 +34,7 @@ export const EVENT_NAME = {
   retried: "Queued again",
   released: "Released",
   resent: "Resent",
+  "copy-failed": "The copy for the team was not sent",
   "marked-as-spam": "Marked as spam",
   viewed: "Opened",
   answered: "Marked as answered",

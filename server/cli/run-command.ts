@@ -118,7 +118,6 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     mailTo: config.mailTo,
     answerWithin: site?.answerWithin,
     savedReplies: { replies: site?.mails.replies ?? [], facts: site?.facts ?? {} },
-    steps: new Map(),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };
 }

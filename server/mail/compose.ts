@@ -11,7 +11,7 @@ import { describeInputs, estimateNotes, estimateSummary, type Price } from "../.
 import { quote } from "../../contract/quote.ts";
 import { escapeHtml } from "../../contract/visible-text.ts";
 import { QUARANTINE_REASON } from "../message-words.ts";
-import type { Reply } from "../store/actions.ts";
+import type { Reply, ThreadedReply } from "../store/replies.ts";
 import type { StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's emails. */
@@ -105,11 +105,16 @@ export function composeAcknowledgement(
  * the last mail that the sender has: the acknowledgement or an earlier reply. It also refers to the message's mail,
  * which only the team has, so that the answer belongs to the team's thread.
  */
-export function composeReply(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
+export function composeReply(
+  message: StoredMessage,
+  identity: MailIdentity,
+  reply: ThreadedReply,
+  now: Date,
+): ComposedMail {
   const { brand, mailFrom, mailTo } = identity;
   const part = `reply-${partOf(reply.key)}`;
   const isAcknowledged = message.deliveries.acknowledgement?.state === "delivered";
-  const earlier = (reply.earlier ?? []).map((key) => `.reply-${partOf(key)}`);
+  const earlier = reply.earlier.map((key) => `.reply-${partOf(key)}`);
   const received = [...(isAcknowledged ? [".ack"] : []), ...earlier];
   const [original = "", ...mails] = ["", ...received].map((suffix) => messageId(message, mailFrom, suffix));
   const inReplyTo = mails.at(-1);
@@ -134,9 +139,14 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
  * The team's copy of a reply. It has the subject of the message's mail and refers to it and to earlier copies, because
  * some mail programs show only mails with the same subject as one thread. An answer to it goes to the sender.
  */
-export function composeCopy(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
+export function composeCopy(
+  message: StoredMessage,
+  identity: MailIdentity,
+  reply: ThreadedReply,
+  now: Date,
+): ComposedMail {
   const part = `copy-${partOf(reply.key)}`;
-  const earlier = (reply.earlier ?? []).map((key) => `.copy-${partOf(key)}`);
+  const earlier = reply.earlier.map((key) => `.copy-${partOf(key)}`);
   const references = ["", ...earlier].map((suffix) => messageId(message, identity.mailFrom, suffix));
   return {
     ...toTeam(message, identity, `Re: ${teamSubject(message)}`),

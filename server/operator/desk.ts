@@ -1,7 +1,6 @@
 import type { AnswerTime } from "../../contract/duration.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Channel } from "../store/store.ts";
-import type { Mark } from "../store/undo.ts";
 import type { SavedReplies } from "./saved-replies.ts";
 
 /** The resources that operations use. */
@@ -20,6 +19,4 @@ export interface Desk {
   /** Where senders' answers to replies go; `null` for the contact email of the site. */
   mailTo: string | null;
   savedReplies: SavedReplies;
-  /** The marks that can be undone, by the id of their step. A step is one action on any number of messages. */
-  steps: Map<string, Mark[]>;
 }

@@ -5,10 +5,10 @@ import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Reply, ReplyOptions } from "../store/actions.ts";
 import type { MessageFilter, Messages, Note } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
+import type { Reply, ReplyOptions } from "../store/replies.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../store/rules.ts";
 import {
   type Action,
@@ -19,7 +19,6 @@ import {
   rulesOf,
   type StoredMessage,
 } from "../store/store.ts";
-import { type Mark, markOf } from "../store/undo.ts";
 import type { Desk } from "./desk.ts";
 import { fillReplies } from "./saved-replies.ts";
 
@@ -113,7 +112,7 @@ export async function readDetail(reference: string, { store, account, mailTo, sa
     draft: drafts.own,
     /** What colleagues do about the message: their drafts, and the last reply if it is theirs. */
     colleagues: {
-      drafts: drafts.others.map(({ author, savedAt }) => ({ author, savedAt })),
+      drafts: drafts.others,
       reply: lastReply && lastReply.author !== account ? lastReply : null,
     },
     spamSigns,
@@ -173,27 +172,14 @@ export interface Target {
  * Applies the action to the messages that allow it. The results are in the order of the targets. `changed` and
  * `refused` ones are left alone.
  */
-export async function actOn(
-  action: Action,
-  targets: readonly Target[],
-  { store, dataDir, steps }: Desk,
-  step?: string,
-) {
+export async function actOn(action: Action, targets: readonly Target[], { store, dataDir }: Desk, step?: string) {
   const now = await store.status.time();
   const references = targets.map(({ reference }) => reference);
-  const before = step === undefined ? [] : await store.messages.list({ references });
   const versions = targets.flatMap(({ version }) => version ?? []);
   const selection = { references, versions: versions.length > 0 ? versions : undefined };
-  const done = new Set(await store.messages.act(action, selection, now));
+  const done = new Set(await store.messages.act(action, selection, now, step));
   const files = action === "delete" ? await removeFiles(dataDir, done) : 0;
   const messages = new Map((await store.messages.list({ references })).map((message) => [message.reference, message]));
-  if (step !== undefined) {
-    const marks = before.flatMap((message) => {
-      const after = done.has(message.reference) && messages.get(message.reference);
-      return after ? markOf(message, after) : [];
-    });
-    remember(steps, step, marks);
-  }
   const results = targets.map(({ reference: given, version }) => {
     const reference = normaliseReference(given);
     const message = messages.get(reference);
@@ -208,42 +194,23 @@ export async function actOn(
   return { results, files };
 }
 
-const [KEPT_STEPS, UNDONE_AT_ONCE] = [20, 200];
-/** Older steps are forgotten above this number, which takes about 50 MB. The last step is always kept. */
-export const KEPT_MARKS = 50_000;
-
-function remember(steps: Desk["steps"], step: string, marks: readonly Mark[]): void {
-  steps.set(step, [...(steps.get(step) ?? []), ...marks]);
-  const count = () => [...steps.values()].reduce((sum, { length }) => sum + length, 0);
-  while (steps.size > KEPT_STEPS || (steps.size > 1 && count() > KEPT_MARKS)) {
-    const [oldest = step] = steps.keys();
-    steps.delete(oldest);
-  }
-}
-
-/**
- * Takes back all marks of a step; `skipped` are the messages that were marked again since. If it rejects, call it again
- * for the rest.
- */
-export async function undoStep(step: string, { store, steps }: Desk) {
-  const marks = steps.get(step);
-  if (!marks) throw new OperatorError({ problem: "This can no longer be undone" });
-  const done = new Set<string>();
+/** Takes back all marks of a step; `skipped` are the messages that were marked again since. */
+export async function undoStep(step: string, { store }: Desk) {
   const now = await store.status.time();
-  for (let first = 0; first < marks.length; first += UNDONE_AT_ONCE) {
-    for (const one of await store.messages.undo(marks.slice(first, first + UNDONE_AT_ONCE), now)) done.add(one);
-    steps.set(step, marks.slice(first + UNDONE_AT_ONCE));
+  const [done, skipped]: [string[], string[]] = [[], []];
+  for (let some = await store.messages.undo(step, now); some; some = await store.messages.undo(step, now)) {
+    done.push(...some.done);
+    skipped.push(...some.skipped);
   }
-  steps.delete(step);
-  const skipped = marks.flatMap(({ before: { reference } }) => (done.has(reference) ? [] : reference));
-  return { done: done.size, skipped };
+  if (done.length + skipped.length === 0) throw new OperatorError({ problem: "This can no longer be undone" });
+  return { done: done.length, skipped };
 }
 
 /** Queues the reply, or rejects with the reason. If it `isUndoable`, it is sent ten seconds later. */
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
-  { isUndoable, ...rest }: { isUndoable: boolean } & Pick<ReplyOptions, "isAnswer" | "replaces">,
+  { isUndoable, ...rest }: { isUndoable: boolean } & Pick<ReplyOptions, "isAnswer">,
   store: Store,
 ): Promise<void> {
   const now = await store.status.time();

@@ -79,8 +79,6 @@ export const FILTER = z.strictObject({
   /** Accepted at or after. */
   since: z.date().optional(),
 });
-/** The hashes of the drafts that may be stored. */
-const REPLACES = z.array(z.int()).max(MAX_TARGETS);
 const REFERENCE = z.object({ reference: text() });
 /** If a version is given, a message or a person's messages with another version are not changed. */
 const TARGET = REFERENCE.extend({ version: text().optional() });
@@ -163,7 +161,6 @@ export const router = t.router({
         isUndoable: z.boolean().default(false),
         /** Marks the message as answered at once. */
         isAnswer: z.boolean().default(false),
-        replaces: REPLACES.optional(),
       }),
     )
     .mutation(({ input: { reference, version, key, subject, text, ...options }, ctx: { store } }) =>
@@ -180,20 +177,18 @@ export const router = t.router({
       throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
     }),
 
-  /** Saves this operator's draft; an empty text removes it. `other`: nothing was saved, because this one is stored. */
+  /** Saves this operator's draft, of which the last save wins. An empty text removes it. */
   saveDraft: operation
     .input(
       REFERENCE.extend({
         subject: text(MAX_SUBJECT_LENGTH),
         text: text(MAX_REPLY_LENGTH),
-        replaces: REPLACES,
       }),
     )
-    .mutation(async ({ input: { reference, replaces, ...draft }, ctx: { store } }) => {
+    .mutation(async ({ input: { reference, ...draft }, ctx: { store } }) => {
       const savedAt = await store.status.time();
-      const result = await store.messages.saveDraft(reference, draft, savedAt, replaces);
-      if (result === "no-message") throw new NoMessage(reference);
-      return { savedAt, other: result === "saved" ? null : result };
+      if (!(await store.messages.saveDraft(reference, draft, savedAt))) throw new NoMessage(reference);
+      return { savedAt };
     }),
 
   /** What is wrong, how many messages there are, and whether the website runs. */

@@ -32,11 +32,10 @@ export interface Sender {
   destination?: string;
   /** How many deliveries are sent at the same time. */
   concurrency: number;
-  /**
-   * Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. Leaves
-   * in the claim's payload what the receiver does not have.
-   */
+  /** Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. */
   send(claim: Claim, now: Date): Promise<Failure | null>;
+  /** Sends a copy of what was delivered, once: a failure is in the log and in the history, and repeats nothing. */
+  sendCopy?(claim: Claim, now: Date): Promise<Failure | null>;
   /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
   probe?: (() => Promise<boolean>) | undefined;
   /** Why the delivery must not be sent; `null` if it may. */
@@ -231,12 +230,28 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     inFlight -= 1;
     const { kind, ...details } = outcome;
     if (kind === "delivered" && next) wakeOther(next);
+    if (kind === "delivered" && isSaved) void copy(claim);
     if (kind === "returned") return;
     meter?.attempted(channel, isSaved ? kind : "unmarked");
     if (!isSaved) return;
     const { message, attempts } = claim;
     const event = { event: kind, channel, reference: message.reference, attempts, ...details, ...(error && { error }) };
     log[kind === "failed" ? failureLevelOf(channel) : "info"](event, eventName({ kind, channel }));
+  }
+
+  /** Never rejects, and delays no delivery. */
+  async function copy(claim: Claim): Promise<void> {
+    if (!sender.sendCopy) return;
+    inFlight += 1;
+    const failure = await sender.sendCopy(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
+    if (failure) {
+      const { message: error, shown = error } = failure;
+      const { reference } = claim.message;
+      log.warn({ event: "copy-failed", channel, reference, error }, eventName({ kind: "copy-failed", channel }));
+      await queue.noteCopyFailure(claim, shown, clock.now()).catch(noteDefect);
+    }
+    inFlight -= 1;
+    wake();
   }
 
   const running = work();

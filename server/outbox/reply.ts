@@ -1,41 +1,30 @@
-import { composeCopy, composeReply } from "../mail/compose.ts";
-import type { Reply } from "../store/actions.ts";
-import { PAYLOAD_END } from "../store/queue.ts";
+import { type ComposedMail, composeCopy, composeReply } from "../mail/compose.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Claim } from "../store/queue.ts";
 import { type MailOptions, sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
-/** Sends an operator's reply to the sender of a message. Every attempt has the same Message-ID. */
-export function replySender({ mailer, identity }: MailOptions): Sender {
+/**
+ * Sends an operator's reply to the sender of a message, and then a copy to the team by `copyMailer`. Every attempt has
+ * the same Message-ID.
+ */
+export function replySender({ mailer, copyMailer, identity }: MailOptions & { copyMailer: Mailer }): Sender {
+  const composedBy =
+    (compose: typeof composeReply) =>
+    ({ message, reply }: Claim, now: Date): ComposedMail => {
+      if (!reply) throw new Error("A reply without its text");
+      return compose(message, identity, reply, now);
+    };
+  const sending = sendingBy(mailer, composedBy(composeReply));
   return {
     channel: "reply",
     concurrency: 2,
     // A server that repeatedly crashes between sending and saving must not repeatedly write to a visitor.
     maxInterruptions: 3,
-    ...sendingBy(mailer, ({ message, payload }, now) => composeReply(message, identity, replyOf(payload), now)),
-  };
-}
-
-/** Sends a copy of each reply to the team. A delivery of its own, so that no problem with it repeats the reply. */
-export function copySender({ mailer, identity }: MailOptions): Sender {
-  const sending = sendingBy(mailer, ({ message, payload }, now) =>
-    composeCopy(message, identity, replyOf(payload), now),
-  );
-  return {
-    channel: "copy",
-    concurrency: 2,
     ...sending,
-    async send(claim, now) {
-      const payloads = claim.payload?.split(PAYLOAD_END) ?? [];
-      for (const [index, payload] of payloads.entries()) {
-        claim.payload = payloads.slice(index).join(PAYLOAD_END);
-        const failure = await sending.send({ ...claim, payload }, now);
-        if (failure !== null) return failure;
-      }
-      return null;
+    sendCopy: sendingBy(copyMailer, composedBy(composeCopy)).send,
+    async close() {
+      await Promise.all([mailer.close(), copyMailer.close()]);
     },
   };
-}
-
-function replyOf(payload: string | null): Reply {
-  return JSON.parse(payload ?? "null");
 }

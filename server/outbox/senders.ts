@@ -9,7 +9,7 @@ import { acknowledgementSender } from "./acknowledgement.ts";
 import { hookSender } from "./hook.ts";
 import { mailSender } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
-import { copySender, replySender } from "./reply.ts";
+import { replySender } from "./reply.ts";
 
 interface SenderOptions {
   config: Config;
@@ -30,8 +30,8 @@ const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | nul
   acknowledgement: ({ config, store, identity, acknowledgement }) =>
     acknowledgementSender({ mailer: createMailer(config), queue: store.queue, identity, ...acknowledgement }),
   hook: ({ config, onAnswer }) => config.hook && hookSender({ ...config.hook, onAnswer }),
-  reply: ({ config, identity }) => replySender({ mailer: createMailer(config), identity }),
-  copy: ({ config, identity }) => copySender({ mailer: createMailer(config), identity }),
+  reply: ({ config, identity }) =>
+    replySender({ mailer: createMailer(config), copyMailer: createMailer(config), identity }),
 };
 
 /** The senders of the channels that the settings turn on. */

@@ -5,6 +5,10 @@ import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./
 
 // What several parts of the store read and write of a message.
 
+/** The events of messages, and SQL for the detail of one: that of a reply is its subject and text. */
+export const EVENTS = "events LEFT JOIN replies ON event_id = events.id";
+export const EVENT_TEXT = "COALESCE(detail, subject || '\n\n' || text)";
+
 /**
  * Messages with the state of their mail, which is the message's state. Every message has a mail. It is a left join,
  * because SQLite then reads messages in order, and starts with deliveries only if the filter names a state.

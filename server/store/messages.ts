@@ -1,8 +1,9 @@
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { createActions } from "./actions.ts";
 import { type Database, type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
-import { MESSAGES, readMessages } from "./message-rows.ts";
+import { EVENT_TEXT, EVENTS, MESSAGES, readMessages } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
+import { createReplies } from "./replies.ts";
 import { hasWords } from "./search.ts";
 import { CHANNELS, type Channel, type EventKind, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
 
@@ -145,6 +146,7 @@ export function createMessages(database: Database, account: string | null) {
 
   return {
     ...createActions(database, account),
+    ...createReplies(database, account),
 
     list(filter: MessageFilter): Promise<StoredMessage[]> {
       const { sort = "newest", offset = 0, limit } = filter;
@@ -192,8 +194,8 @@ export function createMessages(database: Database, account: string | null) {
     /** Oldest first. */
     history(reference: string): Promise<StoredEvent[]> {
       return query<StoredEvent>(
-        `SELECT at, kind, channel, detail, author FROM events
-     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY id`,
+        `SELECT at, kind, channel, ${EVENT_TEXT} AS detail, author FROM ${EVENTS}
+         WHERE events.message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY events.id`,
         [normaliseReference(reference)],
       );
     },
@@ -201,7 +203,8 @@ export function createMessages(database: Database, account: string | null) {
     /** Notes and replies by reference, oldest first; messages without any are left out. */
     async notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>> {
       const rows = await query<Note & { reference: string }>(
-        `SELECT reference, kind, at, author, detail AS text FROM events JOIN messages ON messages.id = message_id
+        `SELECT reference, kind, at, author, ${EVENT_TEXT} AS text FROM ${EVENTS}
+         JOIN messages ON messages.id = events.message_id
      WHERE ${dialect.isIn("reference", "$1")} AND kind IN ('noted', 'replied') ORDER BY events.id`,
         [references],
       );

@@ -15,6 +15,7 @@ import {
 import { createHookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
+import { readLastReplies, type ThreadedReply } from "./replies.ts";
 import { expiry, writeExpiry } from "./retention.ts";
 import { CHANNELS, type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
@@ -30,8 +31,8 @@ export interface Claim {
   interruptions: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
-  /** Content that is not part of the message: a Reply as JSON. A copy may have several, one per line. */
-  payload: string | null;
+  /** What the channel `reply` sends; `null` for other channels. */
+  reply: ThreadedReply | null;
   token: string;
 }
 
@@ -81,8 +82,6 @@ const INTERRUPTED = "the server stopped before it saved how the attempt ended, s
 /** A longer time without a call of `endUnused` means that no server ran. */
 const UNUSED_GAP_MS = 3 * HOUR_MS;
 const TURNED_OFF = "this channel has been turned off for a day";
-/** Separates payloads. JSON never contains it. */
-export const PAYLOAD_END = "\n";
 /** Ends the token of a claim if the attempt before it has no known outcome. */
 const AGAIN = ".again";
 
@@ -129,10 +128,10 @@ function claimStatement(dialect: Dialect): string {
       lease_token = $5 || CASE WHEN lease_token IS NULL THEN '' ELSE '${AGAIN}' END,
       leased_until = ${NOW} + CAST($3 AS BIGINT)
     WHERE channel = $1 AND message_id IN (SELECT message_id FROM chosen)
-    RETURNING message_id, attempts, interruptions, changed_at AS queued_at, payload, lease_token AS token`;
+    RETURNING message_id, attempts, interruptions, changed_at AS queued_at, lease_token AS token`;
 }
 
-type ClaimRow = Omit<Claim, "channel" | "message"> & { messageId: number };
+type ClaimRow = Omit<Claim, "channel" | "message" | "reply"> & { messageId: number };
 
 function dueMs({ channel, message }: Claim): number {
   return message.deliveries[channel]?.dueAt?.getTime() ?? 0;
@@ -146,10 +145,7 @@ function ending(changes: string, state: string): string {
 
 const IS_MINE = "state = 'queued' AND lease_token = $3";
 const ended = (state: "failed" | "skipped") =>
-  ending(
-    `state = '${state}', changed_at = $4, due_at = NULL, error = $5, payload = $6, ${expiry(`'${state}'`, "$4")}`,
-    IS_MINE,
-  );
+  ending(`state = '${state}', changed_at = $4, due_at = NULL, error = $5, ${expiry(`'${state}'`, "$4")}`, IS_MINE);
 // One statement for each outcome.
 const DELIVERED = ending(
   `state = 'delivered', changed_at = $4, due_at = NULL, error = NULL, ${expiry("'delivered'", "$4")}`,
@@ -158,31 +154,31 @@ const DELIVERED = ending(
 );
 const FAILED = ended("failed");
 const SKIPPED = ended("skipped");
-const DEFERRED = ending("due_at = $4, error = $5, payload = $6", IS_MINE);
-const UNANSWERED = ending("due_at = $4, error = $5, payload = $6, interruptions = interruptions + 1", IS_MINE);
-const PAUSED = ending("due_at = $4, error = $5, payload = $6, attempts = attempts - 1", IS_MINE);
-const RETURNED = ending("due_at = $4, payload = $5, attempts = attempts - 1", IS_MINE);
+const DEFERRED = ending("due_at = $4, error = $5", IS_MINE);
+const UNANSWERED = ending("due_at = $4, error = $5, interruptions = interruptions + 1", IS_MINE);
+const PAUSED = ending("due_at = $4, error = $5, attempts = attempts - 1", IS_MINE);
+const RETURNED = ending("due_at = $4, attempts = attempts - 1", IS_MINE);
 /** An operator quarantined the message during the attempt. */
 const HELD = ending("error = $4", "state = 'quarantined' AND lease_token = $3");
 
 /** Returns false if the delivery is not queued any more, or not for this claim. */
 async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): Promise<boolean> {
-  const { channel, message, token, queuedAt, payload } = claim;
+  const { channel, message, token, queuedAt } = claim;
   const run = async (statement: string, ...values: Value[]) =>
     (await query(statement, [message.id, channel, token, ...values])).length > 0;
   switch (outcome.kind) {
     case "delivered":
       return run(DELIVERED, now, queuedAt);
     case "failed":
-      return run(FAILED, now, outcome.error, payload);
+      return run(FAILED, now, outcome.error);
     case "skipped":
-      return run(SKIPPED, now, outcome.error, payload);
+      return run(SKIPPED, now, outcome.error);
     case "deferred":
-      return run(outcome.isUnanswered ? UNANSWERED : DEFERRED, outcome.dueAt, outcome.error, payload);
+      return run(outcome.isUnanswered ? UNANSWERED : DEFERRED, outcome.dueAt, outcome.error);
     case "paused":
-      return run(PAUSED, outcome.dueAt, outcome.error, payload);
+      return run(PAUSED, outcome.dueAt, outcome.error);
     case "returned":
-      return run(RETURNED, outcome.dueAt, payload);
+      return run(RETURNED, outcome.dueAt);
   }
 }
 
@@ -217,11 +213,13 @@ export function createQueue(database: Database, secret: string, author: string |
       const ids = rows.map(({ messageId }) => messageId);
       const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
       await addEvents(sql, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED, author });
+      const replies = channel === "reply" ? await readLastReplies(sql, ids) : null;
       const messages = new Map((await readMessages(sql, ids)).map((message) => [message.id, message]));
       // Another node may have restricted a message after the statement found it. Its lease ends unused.
       const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
         const message = messages.get(messageId);
-        return message && !message.isRestricted ? [{ channel, message, ...attempt }] : [];
+        const reply = replies?.get(messageId) ?? null;
+        return message && !message.isRestricted ? [{ channel, message, reply, ...attempt }] : [];
       });
       return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
     });
@@ -278,15 +276,14 @@ export function createQueue(database: Database, secret: string, author: string |
     },
 
     /**
-     * Records how an attempt ended, and after a failure the payload that is left. Returns false and changes nothing if the
+     * Records how an attempt ended. Returns false and changes nothing if the
      * lease went to another node or the message is gone. Records a success even without the lease, because a sent delivery
      * must not be sent again, unless an operator has queued it again since. If the message was quarantined meanwhile, its
      * mail stays quarantined, and the history says that it was delivered. In the same transaction, adds the delivery of the
-     * channel `next`, in quarantine if the mail is: once per message, or again for each payload, together with payloads that
-     * were not delivered.
+     * channel `next`, once for each message, in quarantine if the mail is.
      */
     settle(claim: Claim, outcome: Outcome, now: Date, next: Channel | null = null): Promise<boolean> {
-      const { channel, message, payload } = claim;
+      const { channel, message, reply } = claim;
       const { kind } = outcome;
       const detail = "error" in outcome ? outcome.error : null;
       return transaction(async (sql) => {
@@ -294,22 +291,28 @@ export function createQueue(database: Database, secret: string, author: string |
         const isHeld = !(await record(query, claim, outcome, now));
         if (isHeld && (await query(HELD, [message.id, channel, claim.token, detail])).length === 0) return false;
         if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
-        if (kind === "delivered" && channel === "reply") {
+        if (kind === "delivered" && reply) {
+          await query("UPDATE replies SET sent_at = $3 WHERE message_id = $1 AND key = $2", [
+            message.id,
+            reply.key,
+            now,
+          ]);
           await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
         }
         if (kind === "delivered" && next !== null) {
           await query(
-            `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
-             VALUES ($1, $2, $6, $3, $7, $4) ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state,
-               changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
-               lease_token = NULL, leased_until = NULL, payload = CASE deliveries.state WHEN 'delivered' THEN ''
-                 ELSE deliveries.payload || CAST($5 AS TEXT) END || excluded.payload
-             WHERE excluded.payload IS NOT NULL`,
-            [message.id, next, now, payload, PAYLOAD_END, isHeld ? "quarantined" : "queued", isHeld ? null : now],
+            `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT DO NOTHING`,
+            [message.id, next, isHeld ? "quarantined" : "queued", now, isHeld ? null : now],
           );
         }
         return true;
       });
+    },
+
+    /** For what is sent once, after a delivery: the history is the only place that knows of it. */
+    noteCopyFailure({ channel, message }: Claim, detail: string, now: Date): Promise<void> {
+      return addEvents(database, [message.id], { kind: "copy-failed", at: now, channel, detail, author });
     },
 
     /** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */

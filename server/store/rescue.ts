@@ -9,7 +9,7 @@ import { CHANNELS, StoreDamaged } from "./store.ts";
 
 /** The tables whose rows belong to a message, and those that are read as a whole. */
 const [PARTS, WHOLE] = [
-  ["messages", "deliveries", "events", "drafts"],
+  ["messages", "deliveries", "events", "drafts", "replies"],
   ["spam_months", "hook_events", "erasures"],
 ];
 /** The JSON in rows of `messages`, which may have been cut. */

@@ -17,7 +17,14 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** The schema after 1.1.0. It is not released yet, so it is extended in place: add a step here, not a migration. */
 function towardsTwo(dialect: Dialect): readonly string[] {
-  return [...dateFormerAddresses(), ...keepErasures(dialect), ...writeExpiryOnce(dialect), ADD_SEARCH_TEXT];
+  return [
+    ...dateFormerAddresses(),
+    ...keepErasures(dialect),
+    ...keepReplies(dialect),
+    ...noteChanges(),
+    ...writeExpiryOnce(dialect),
+    ADD_SEARCH_TEXT,
+  ];
 }
 
 /** What to do with a database of a newer version. */
@@ -32,14 +39,18 @@ export const GO_BACK =
 export async function migrate(sql: Sql, toVersion = MIGRATIONS.length): Promise<string> {
   const { query, dialect } = sql;
   const version = (await readKnownVersion(sql)) ?? 0;
+  const refuse = (error: Error) => {
+    if (error instanceof StoreUnavailable) throw error;
+    const problem = `The schema of the message database does not match its version ${version} (${error.message})`;
+    throw new StoreRefused({ problem, remedy: "restore a backup" });
+  };
   if (version === 1) await repairDrafts(query);
+  const replies =
+    version > 0 && version < WITH_REPLIES && toVersion >= WITH_REPLIES ? await readOldReplies(query).catch(refuse) : [];
   for (const statement of schemaStatements(dialect, version, toVersion)) {
-    await query(statement).catch((error: Error) => {
-      if (error instanceof StoreUnavailable) throw error;
-      const problem = `The schema of the message database does not match its version ${version} (${error.message})`;
-      throw new StoreRefused({ problem, remedy: "restore a backup" });
-    });
+    await query(statement).catch(refuse);
   }
+  await insertReplies(sql, replies);
   if (version < SEARCHABLE && toVersion >= SEARCHABLE) await writeSearchTexts(sql);
   if (version < toVersion) await writeMeta(query, "schema_version", String(toVersion));
   const newKey = randomBytes(32).toString("hex");
@@ -288,4 +299,87 @@ function writeExpiryOnce({ integer, keyedTableEnd }: Dialect): readonly string[]
     "ALTER TABLE messages DROP COLUMN announced_for",
     "CREATE INDEX deliveries_expiring ON deliveries (expires_at) WHERE expires_at IS NOT NULL",
   ];
+}
+/** The version that moves replies to a table. */
+const WITH_REPLIES = 3;
+
+/**
+ * Replies with their text once: in 1.0.0 and 1.1.0 it was in the event and, of the last one, in its delivery. A reply
+ * belongs to its event, which says who wrote it and when.
+ */
+function keepReplies({ integer, keyedTableEnd }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE replies (
+      event_id ${integer} PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE,
+      message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+      key TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      text TEXT NOT NULL,
+      sent_at ${integer},
+      UNIQUE (message_id, key)
+    )${keyedTableEnd}`,
+    "UPDATE events SET detail = NULL WHERE kind = 'replied'",
+    "ALTER TABLE deliveries DROP COLUMN payload",
+  ];
+}
+
+/** What an operator's action changed, as it was before, and the step with which it is undone. */
+function noteChanges(): readonly string[] {
+  return [
+    "ALTER TABLE events ADD COLUMN step TEXT",
+    "ALTER TABLE events ADD COLUMN replaced TEXT",
+    "CREATE INDEX events_by_step ON events (step, id) WHERE step IS NOT NULL",
+  ];
+}
+
+interface OldReply {
+  eventId: number;
+  messageId: number;
+  key: string;
+  subject: string;
+  text: string;
+  sentAtMs: number | null;
+}
+
+/**
+ * The replies of 1.0.0 and 1.1.0. The history says which were sent. Only the last reply of a message, and those that
+ * were sent before it, have a known key; the others never reached anybody or began no thread.
+ */
+async function readOldReplies(query: Query): Promise<OldReply[]> {
+  type OldEvent = { id: number; messageId: number; kind: string; at: Date; detail: string | null };
+  const events = await query<OldEvent>(
+    `SELECT id, message_id, kind, at, detail FROM events
+     WHERE kind = 'replied' OR (kind = 'delivered' AND channel = 'reply') ORDER BY message_id, id`,
+  );
+  const payloads = await query<{ messageId: number; payload: string }>(
+    "SELECT message_id, payload FROM deliveries WHERE channel = 'reply'",
+  );
+  const replies: OldReply[] = [];
+  for (const { id, messageId, kind, at, detail } of events) {
+    const last = replies.at(-1);
+    if (kind === "replied") {
+      const [subject = "", text = ""] = (detail ?? "").split(/\n\n(.*)/s);
+      replies.push({ eventId: id, messageId, key: `event-${id}`, subject, text, sentAtMs: null });
+    } else if (last?.messageId === messageId) last.sentAtMs = at.getTime();
+  }
+  const byMessage = Map.groupBy(replies, (reply) => reply.messageId);
+  for (const { messageId, payload } of payloads) {
+    const { key, earlier = [] }: { key: string; earlier?: string[] } = JSON.parse(payload);
+    const [last, ...before] = (byMessage.get(messageId) ?? []).reverse();
+    if (last) last.key = key;
+    const sent = before.filter(({ sentAtMs }) => sentAtMs !== null);
+    for (const [index, reply] of sent.entries()) reply.key = earlier.at(-1 - index) ?? reply.key;
+  }
+  return replies;
+}
+
+async function insertReplies({ query, dialect }: Sql, replies: readonly OldReply[]): Promise<void> {
+  if (replies.length === 0) return;
+  const rows = replies.map((one) => [one.eventId, one.messageId, one.key, one.subject, one.text, one.sentAtMs]);
+  await query(
+    `INSERT INTO replies (event_id, message_id, key, subject, text, sent_at)
+     SELECT CAST(value ->> 0 AS BIGINT), CAST(value ->> 1 AS BIGINT), value ->> 2, value ->> 3, value ->> 4,
+       CAST(value ->> 5 AS BIGINT) FROM ${dialect.itemsOf("$1")}`,
+    [rows],
+  );
 }

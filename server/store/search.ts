@@ -1,5 +1,6 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { Sql, Value } from "./database.ts";
+import { EVENT_TEXT, EVENTS } from "./message-rows.ts";
 
 // What a search finds. Each message has one text with everything that can be searched: its reference, fields, notes and
 // replies, in the form that `fold` gives. Write it with every change of these.
@@ -40,8 +41,8 @@ export async function writeSearchTexts(sql: Sql, ids?: readonly number[]): Promi
     );
     if (messages.length === 0) return;
     const events = await query<{ messageId: number; detail: string }>(
-      `SELECT message_id, detail FROM events
-       WHERE kind IN ('noted', 'replied') AND ${dialect.isIn("message_id", "$1")} ORDER BY id`,
+      `SELECT events.message_id, ${EVENT_TEXT} AS detail FROM ${EVENTS}
+       WHERE kind IN ('noted', 'replied') AND ${dialect.isIn("events.message_id", "$1")} ORDER BY events.id`,
       [messages.map(({ id }) => id)],
     );
     const added = Map.groupBy(events, ({ messageId }) => messageId);

@@ -32,7 +32,7 @@ interface ChannelRules {
 
 /**
  * What the site sends for a message: the mail to the team, the acknowledgement to the sender, the post to HOOK_URL, an
- * operator's reply, and its copy to the team. This table is the only place that tells channels apart.
+ * operator's reply. This table is the only place that tells channels apart.
  */
 export const CHANNEL_RULES = {
   mail: {
@@ -75,17 +75,6 @@ export const CHANNEL_RULES = {
     triedForMs: null,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
     deliveredAtName: "repliedAt",
-    listColumn: null,
-  },
-  copy: {
-    name: "Team copy",
-    sending: "Send the team copy",
-    isUsed: () => true,
-    queuedBy: { delivered: "reply" },
-    triedForMs: null,
-    // If no mail can be sent at all, the other channels report it sooner.
-    trouble: { noun: "reply", verb: "copied to MAIL_TO", severity: "warning", pausedMs: HOUR_MS },
-    deliveredAtName: "copiedAt",
     listColumn: null,
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;

@@ -83,23 +83,60 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       const readAll = () => Array.fromAsync(tables, (table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`));
       const before = (await readAll()) as Record<string, unknown>[][];
       const store = await open();
-      // The second version moved drafts to their own table, the third announcements to the mail, and it dated former addresses.
+      // The second version moved drafts to their own table. The third moved replies too, and announcements to the mail,
+      // and it dated former addresses.
       const dated = (former: unknown) => (former ? expect.stringMatching(`^${former}:\\d{13}$`) : null);
       const kept = before.map((rows) =>
-        rows.map(({ draft: _, announced_at: __, announced_for: ___, ...row }) =>
-          expect.objectContaining(
-            "former_addresses" in row ? { ...row, former_addresses: dated(row.former_addresses) } : row,
-          ),
+        rows.map(({ draft: _, announced_at: __, announced_for: ___, payload: ____, ...row }) =>
+          expect.objectContaining({
+            ...row,
+            ...("former_addresses" in row && { former_addresses: dated(row.former_addresses) }),
+            ...(row.kind === "replied" && { detail: null }),
+          }),
         ),
       );
       expect(await readAll()).toEqual(kept);
       expect(await exported(store)).toMatchObject(expected(release));
+      const replies = await read("SELECT key, subject, text, CAST(sent_at AS TEXT) AS sent_at FROM replies");
+      const written = { subject: "Re: Your message", text: "Thank you" };
+      expect(replies).toMatchObject([
+        { key: "00000000-0000-4000-8000-000000000001", ...written, sent_at: "1768469220000" },
+      ]);
       const [{ reference } = {}] = await read("SELECT reference FROM messages WHERE id = 6");
       const { own } = await store.messages.readDrafts(String(reference));
       expect(own).toMatchObject({
         subject: "Re: Your message",
         text: release === "1.0.0" ? "Dear Grace\ufffd" : "Dear Grace",
       });
+    });
+
+    test("keeps all replies of a message, their keys, and whether each was sent", async () => {
+      const { open, read } = await load(kind, release);
+      const keptId = kind === "SQLite" ? "" : "OVERRIDING SYSTEM VALUE";
+      const add = (id: number, event: string, detail: string | null) =>
+        read(`INSERT INTO events (id, message_id, at, kind, channel, detail) ${keptId}
+          VALUES (${id}, 1, ${id}, '${event}', ${event === "replied" ? "NULL" : "'reply'"},
+            ${detail === null ? "NULL" : `'${detail}'`}) RETURNING id`);
+      await add(101, "replied", "Re: two\n\nNot sent\n\nat all");
+      await add(102, "failed", "550");
+      await add(103, "replied", "Re: three\n\nSent");
+      await add(104, "delivered", null);
+      await add(105, "replied", "Re: four\n\nWaits");
+      const payload = JSON.stringify({ key: "k4", subject: "x", text: "y\ud83d", earlier: ["k1", "k3"] });
+      await read(`UPDATE deliveries SET payload = '${payload}', state = 'queued', due_at = 1
+        WHERE message_id = 1 AND channel = 'reply' RETURNING state`);
+      const store = await open();
+      const [claim] = await store.queue.claim("reply", 1, 1000, new Date());
+      expect(claim?.reply).toEqual({ key: "k4", subject: "Re: four", text: "Waits", earlier: ["k1", "k3"] });
+      const sql =
+        "SELECT key, text, CAST(sent_at AS TEXT) AS sent_at FROM replies WHERE event_id > 100 ORDER BY event_id";
+      expect(await read(sql)).toMatchObject([
+        { key: "event-101", text: "Not sent\n\nat all", sent_at: null },
+        { key: "k3", text: "Sent", sent_at: "104" },
+        { key: "k4", text: "Waits", sent_at: null },
+      ]);
+      const history = await store.messages.history(claim?.message.reference ?? "");
+      expect(history.findLast((event) => event.kind === "replied")?.detail).toBe("Re: four\n\nWaits");
     });
 
     test("recognises messages that are sent again", async () => {

@@ -20,7 +20,7 @@ export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
     mailTo: "team@example.com",
     savedReplies: { replies: savedReplies, facts: {} },
   };
-  return { ...own, ...settings, steps: new Map(), databaseKind: "SQLite" };
+  return { ...own, ...settings, databaseKind: "SQLite" };
 }
 
 export interface RunningInbox {
