@@ -162,7 +162,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
   );
 }
 
-function EraseDialog({ person: { email, version, messages, posted }, onClose }: PersonDialogProps) {
+function EraseDialog({ person: { email, version, messages }, onClose }: PersonDialogProps) {
   const [typed, setTyped] = useState("");
   const isSame = typed.trim().toLowerCase() === email.trim().toLowerCase();
   const count = plural(messages.length, "message");
@@ -189,11 +189,9 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
     >
       <p>
         Removes {count} from <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
-        files on this machine. This cannot be undone. It does not change backups or emails that were already sent.
+        files on this machine. This cannot be undone. It does not change backups, emails that were already sent, or what
+        the receiver of HOOK_URL has: tell whoever has copies.
       </p>
-      {posted.length > 0 && (
-        <p>The receiver of the web hook (HOOK_URL) has a copy. The server tells them to erase it too.</p>
-      )}
       {unsent > 0 && <p>{formatNumber(unsent)} of these messages never reached the team.</p>}
       <TextInput
         label="Type the address to confirm"

@@ -12,7 +12,6 @@ import { createReadiness } from "./http/health.ts";
 import { isJournal, journalLine, openLogStream, terminalLine } from "./log-stream.ts";
 import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
-import { startHookEvents } from "./outbox/hook-events.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { createSenders } from "./outbox/senders.ts";
@@ -84,7 +83,6 @@ async function run(config: Config): Promise<void> {
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
-  const hookEvents = config.hook && startHookEvents({ queue: store.queue, hook: config.hook, log, clock });
   const purge = startPurge({ store, dataDir, channels: channelsOf(config), log, clock });
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
@@ -118,7 +116,7 @@ async function run(config: Config): Promise<void> {
     await app.close();
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
-    await Promise.all([outbox?.stop(mailMs), hookEvents?.stop(), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
+    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
     await Promise.all([metrics?.close(), heartbeat.stop()]);
     await store.close();
     exit(0, (done) => logStream.flush(done));

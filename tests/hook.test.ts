@@ -4,9 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { findFreePort } from "../scripts/run-server.ts";
 import { checkHook } from "../server/cli/preflight-checks.ts";
 import { failureOf, hookSender, postEvent } from "../server/outbox/hook.ts";
-import { startHookEvents } from "../server/outbox/hook-events.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
-import { messageWith, NO_LIMITS, submissionOf } from "./store-contract/samples.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
 
@@ -73,65 +71,6 @@ it("posts with the same id until the receiver accepts the message", async () => 
   await seen("delivered");
   const ids = receiver.posts.map(({ headers }) => headers["webhook-id"]);
   expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
-});
-
-it("tells the receiver of corrections and erasures of posted messages, with the reference alone", async () => {
-  const { accept, clock, log, receiver, start, seen, store } = await openHookOffice();
-  const reference = await accept();
-  start();
-  await seen("delivered");
-  // This message was never posted, so there is nothing to correct.
-  await store.intake.accept(submissionOf(messageWith({ email: "unposted@example.com" })), NO_LIMITS, clock.now());
-  for (const email of ["ada@example.org", "unposted@example.com"])
-    await store.people.rectify(email, { name: "Countess" }, clock.now());
-  receiver.answer = status(500);
-  const options = { queue: store.queue, hook: { url: receiver.url, secrets: [SECRET] }, log };
-  const correcting = startHookEvents({ ...options, clock });
-  const { dueAt } = await seen("deferred");
-  expect(dueAt).toBeInstanceOf(Date);
-  receiver.answer = status(204);
-  const posts = async () => {
-    await clock.advance(MINUTE_MS);
-    return receiver.posts.length;
-  };
-  await expect.poll(posts).toBe(3);
-  await seen("delivered", 2);
-  await correcting.stop();
-  // Erasures have the database's time.
-  expect(await store.people.erase("ada@example.org")).toEqual([reference]);
-  const erasing = startHookEvents(options);
-  await seen("delivered", 3);
-  await erasing.stop();
-  const events = receiver.posts.slice(1).map((post) => verified(post));
-  const event = (type: string) => ({ type, timestamp: expect.any(String), data: { reference } });
-  expect(events).toEqual([event("message.corrected"), event("message.corrected"), event("message.erased")]);
-  const [first, again, last] = receiver.posts.slice(1).map(({ headers }) => headers["webhook-id"]);
-  expect([again, last]).toEqual([first, expect.not.stringMatching(String(first))]);
-  expect(await store.queue.claimHookEvents(9, new Date(8.64e15))).toEqual([]);
-});
-
-it("stops at once while the receiver does not answer, and never gives an event up", async () => {
-  const { accept, clock, log, receiver, start, seen, store } = await openHookOffice();
-  const reference = await accept();
-  start();
-  await seen("delivered");
-  await store.people.rectify("ada@example.org", { name: "Countess" }, clock.now());
-  const [queue, hook] = [store.queue, { url: receiver.url, secrets: [SECRET] }];
-  const posted = Promise.withResolvers<void>();
-  receiver.answer = () => posted.resolve();
-  vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
-  const hanging = startHookEvents({ queue, hook, log, clock });
-  await posted.promise;
-  await hanging.stop();
-  const [event] = await queue.claimHookEvents(1, new Date(8.64e15));
-  expect(event).toMatchObject({ reference });
-  receiver.answer = status(410);
-  const claimHookEvents = vi.fn<typeof queue.claimHookEvents>(async () => (event ? [{ ...event, attempts: 999 }] : []));
-  const settleHookEvent = vi.fn<typeof queue.settleHookEvent>();
-  const refused = startHookEvents({ queue: { claimHookEvents, settleHookEvent }, hook, log, clock, random: () => 0.5 });
-  await seen("deferred");
-  await refused.stop();
-  expect(settleHookEvent).toHaveBeenCalledWith(event?.id, new Date(clock.now().getTime() + 4 * HOUR_MS));
 });
 
 describe("a receiver", () => {

@@ -54,8 +54,9 @@ computed again, even if the country changes. Emails that were already sent, or w
       const lines = Object.entries(result.fields).map(([field, problem]) => `--${field}: ${problem}`);
       command.error(lines.join("\n"));
     }
-    const { messages } = requireDone(email, result);
-    return print({ json }, { messages }, `${plural(messages, "message")} corrected.\n`);
+    const { messages, references } = requireDone(email, result);
+    const text = `${plural(messages, "message")} corrected.\n${toTell(references)}`;
+    return print({ json }, { messages, references }, text);
   });
 
   add("restrict <EMAIL>", "keep all messages from an email address, but neither send nor delete them", [
@@ -74,29 +75,36 @@ computed again, even if the country changes. Emails that were already sent, or w
     [YES_OPTION, JSON_OPTION],
     `Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. Records the
 erasure in the database, so that a restored backup does not bring the messages back. It cannot remove backups,
-emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
+emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives: it prints
+the references for whoever was told of them.`,
   ).action(async (email: string, options: Options) => {
     const calls = await call();
-    const { messages: found, posted } = await calls.person({ email });
+    const { messages: found } = await calls.person({ email });
     const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
-    const { messages, files } = requireDone(email, await calls.erase({ email }));
-    const { channels } = await openDesk();
-    const isTold = channels.includes("hook");
-    const told = isTold ? "The server tells the receiver of HOOK_URL" : "Ask the receiver of the former HOOK_URL";
-    const copies = `${told} to erase its copies too: ${posted.join(", ")}\n`;
+    const { messages, files, references } = requireDone(email, await calls.erase({ email }));
     const noted = "The erasure is recorded, so that no restored backup brings messages back.";
     const text =
       messages > 0
-        ? `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`
+        ? `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n${toTell(references)}`
         : `There are no messages from ${visible(email)}. ${noted}\n`;
-    return print(options, { messages, files, posted }, posted.length > 0 ? text + copies : text);
+    return print(options, { messages, files, references }, text);
   });
 }
 
-function requireDone(email: string, result: { outcome: string; messages?: number; files?: number }) {
-  const { outcome, messages = 0, files = 0 } = result;
-  if (outcome === "done") return { messages, files };
+function toTell(references: readonly string[]): string {
+  return `Tell whoever has copies, such as the receiver of HOOK_URL: ${references.join(", ")}\n`;
+}
+
+interface Result {
+  outcome: string;
+  messages?: number;
+  files?: number;
+  references?: readonly string[];
+}
+
+function requireDone(email: string, { outcome, messages = 0, files = 0, references = [] }: Result) {
+  if (outcome === "done") return { messages, files, references };
   const problems: Readonly<Record<string, Advice>> = {
     gone: { problem: `There are no messages from ${email}` },
     changed: { problem: "The messages changed in the meantime, and nothing was done", remedy: "run the command again" },

@@ -59,5 +59,5 @@ test("an erasure removes the files even if traces remain, and a repeated request
   });
   expect(existsSync(file)).toBe(false);
   await expect(erase(busy)).rejects.toMatchObject({ cause: expect.any(StoreUnavailable) });
-  expect(await erase(store)).toEqual({ outcome: "done", messages: 0, files: 0 });
+  expect(await erase(store)).toEqual({ outcome: "done", messages: 0, files: 0, references: [] });
 });

@@ -5,9 +5,7 @@ import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 
 /**
- * All messages from an address, with one version for all of them, and the references of messages that the hook's
- * receiver has.
- */
+ * All messages from an address, with one version for all of them. */
 export async function readPerson(email: string, store: Store) {
   const messages = await store.messages.list({ email });
   const versions = messages.map(({ version }) => version).sort();
@@ -16,7 +14,6 @@ export async function readPerson(email: string, store: Store) {
     email,
     messages,
     version: createHash("sha256").update(versions.join("\n")).digest("base64url"),
-    posted: messages.flatMap(({ deliveries: { hook }, reference }) => (hook?.state === "delivered" ? reference : [])),
     restricted: count === 0 ? ("none" as const) : count === messages.length ? ("all" as const) : ("some" as const),
     hasFootprint: messages.some(({ footprint }) => footprint !== null),
   };
@@ -47,8 +44,8 @@ async function findPerson({ email, version }: PersonTarget, store: Store) {
   return { problem, messages: person.messages, seen };
 }
 
-const resultOf = (messages: number, files = 0) =>
-  messages > 0 ? { outcome: "done" as const, messages, files } : { outcome: "changed" as const };
+const resultOf = (messages: number, references: readonly string[] = []) =>
+  messages > 0 ? { outcome: "done" as const, messages, references } : { outcome: "changed" as const };
 
 /** Restricts the messages, so that they are kept but not used; or lifts the restriction. */
 export async function restrictPerson(target: PersonTarget, isRestricted: boolean, { store }: { store: Store }) {
@@ -67,7 +64,7 @@ export async function erasePerson(target: PersonTarget, { store, dataDir }: { st
   const files = await removeFiles(dataDir, references);
   // Also finishes an earlier erasure that was interrupted.
   await store.people.finishErasure();
-  return { outcome: "done" as const, messages: references.length, files };
+  return { outcome: "done" as const, messages: references.length, files, references };
 }
 
 interface Correction {
@@ -88,5 +85,9 @@ export async function correctPerson(target: PersonTarget, correction: Correction
     return { outcome: "no-estimate" as const };
   }
   const now = await store.status.time();
-  return resultOf(await store.people.rectify(target.email, parsed.values, now, seen, removesFootprint));
+  const count = await store.people.rectify(target.email, parsed.values, now, seen, removesFootprint);
+  return resultOf(
+    count,
+    messages.map(({ reference }) => reference),
+  );
 }

@@ -41,7 +41,7 @@ export function hookSender(settings: HookSettings): Sender {
  */
 interface HookEvent {
   id: string;
-  type: "message.accepted" | "message.erased" | "message.corrected" | "ping";
+  type: "message.accepted" | "ping";
   timestamp: Date;
   data: unknown;
 }

@@ -268,10 +268,8 @@ async function copyAll(
   await recordErasures(sql, erasures);
   const isErased = erasedBy(erasures, secretOf(db));
   const erased = new Set<unknown>();
-  for (const [table, all] of tables) {
+  for (const [table, columns] of tables) {
     if (OF_CLIENTS.includes(table) || table === "erasures") continue;
-    // Posts that wait are added to those of this database, with numbers of their own.
-    const columns = table === "hook_events" ? all.filter(({ name }) => name !== "id") : all;
     const insert = rowInserter(table, columns, query, dialect);
     for (const row of db.prepare(selectOf(table, columns)).iterate()) {
       if (table === "messages" && isErased(row)) erased.add(row.id);

@@ -11,7 +11,6 @@ import {
   type Value,
   writeMeta,
 } from "./database.ts";
-import { queueHookEvents } from "./hook-events.ts";
 import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
 import { writeExpiry } from "./retention.ts";
 import { hasWords, writeSearchTexts } from "./search.ts";
@@ -138,7 +137,6 @@ export function createPeople(database: Database, account: string | null) {
         await writeSearchTexts(sql, ids);
         await lessonsChanged(sql.query);
         await addEvents(sql, ids, { kind: "corrected", at: now, author: account });
-        await queueHookEvents(sql, "message.corrected", messages, now);
         return messages.length;
       });
     },
@@ -174,7 +172,6 @@ export function createPeople(database: Database, account: string | null) {
           await recordErasures(sql, await erasuresOf(sql, email, now));
           if (messages.length === 0) return [];
           await deleteMessages(sql, idsOf(messages));
-          await queueHookEvents(sql, "message.erased", messages, now);
           // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
           await writeMeta(sql.query, ERASURE_MARK, "1");
           return messages.map(({ reference }) => reference);

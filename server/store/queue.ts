@@ -12,7 +12,6 @@ import {
   type Value,
   writeMeta,
 } from "./database.ts";
-import { createHookEvents } from "./hook-events.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
 import { readLastReplies, type ThreadedReply } from "./replies.ts";
@@ -225,8 +224,6 @@ export function createQueue(database: Database, secret: string, author: string |
     });
   }
   return {
-    ...createHookEvents(database),
-
     /**
      * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. If the last attempt
      * has no result, adds a line to the message's history, because the delivery may arrive twice.

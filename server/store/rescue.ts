@@ -10,7 +10,7 @@ import { CHANNELS, StoreDamaged } from "./store.ts";
 /** The tables whose rows belong to a message, and those that are read as a whole. */
 const [PARTS, WHOLE] = [
   ["messages", "deliveries", "events", "drafts", "replies"],
-  ["spam_months", "hook_events", "erasures"],
+  ["spam_months", "erasures"],
 ];
 /** The JSON in rows of `messages`, which may have been cut. */
 const JSON_COLUMNS = [

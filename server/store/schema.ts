@@ -24,6 +24,7 @@ function towardsTwo(dialect: Dialect): readonly string[] {
     ...noteChanges(),
     ...writeExpiryOnce(dialect),
     ADD_SEARCH_TEXT,
+    "DROP TABLE hook_events",
   ];
 }
 

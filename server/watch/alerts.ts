@@ -33,7 +33,7 @@ const CHECK_INTERVAL_MS = MINUTE_MS / 2;
 const SOON_MS = 1000;
 const POST_TIMEOUT_MS = 10_000;
 /** These alerts are sent at most daily. Others are sent at most hourly, except `expiring`. */
-const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue", "unanswered", "unposted"];
+const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue", "unanswered"];
 /** The outbox has logged these as errors already. */
 const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;

@@ -11,7 +11,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
 /**
  * Something that is wrong. Per channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
- * `failed`: deliveries failed for good. `unposted`: HOOK_URL has not accepted an erasure or correction for an hour.
+ * `failed`: deliveries failed for good.
  * `unanswered`: messages have waited for an answer longer than the site promises. `quarantined`: messages are held back.
  * `expiring`: messages will be erased soon. `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's
  * file is partly unreadable. `website-down`: no server runs. `clock`: this machine's clock is wrong. `backup-overdue`:
@@ -21,7 +21,6 @@ export const TROUBLE_KINDS = [
   "overdue",
   "paused",
   "failed",
-  "unposted",
   "quarantined",
   "unanswered",
   "expiring",
@@ -231,12 +230,6 @@ function listTroubles(
       add("failed", severity, advice, { channel, count, since });
     }
   }
-  const { count: unposted, firstAt: unpostedAt } = facts.hookEvents;
-  if (unpostedAt && channels.includes("hook") && ageMs(unpostedAt) >= OVERDUE_MS) {
-    const problem = `${plural(unposted, "notice")} of erasure or correction not accepted by HOOK_URL, the oldest for ${age(unpostedAt)}`;
-    const remedy = "correct the receiver: it still has what people asked you to erase or correct";
-    add("unposted", "warning", { problem, remedy }, { count: unposted, since: unpostedAt });
-  }
   if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
     const problem = `No backup has succeeded for ${age(lastBackupAt)}`;
     const advice: Advice = { problem, remedy: "make one and read its output", command: "messages backup FILE" };
@@ -287,10 +280,9 @@ function ownWords(error: string | null): string {
 }
 
 async function readFacts(store: Store, now: Date, promisedMs: number | null) {
-  const [late, counts, hookEvents, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
+  const [late, counts, expiring, website, lastBackupAt, newestAt, time] = await Promise.all([
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
-    store.queue.countHookEvents(),
     store.archive.findExpiring(now),
     store.status.website(now),
     store.status.lastBackupAt(),
@@ -300,7 +292,6 @@ async function readFacts(store: Store, now: Date, promisedMs: number | null) {
   return {
     late,
     counts,
-    hookEvents,
     expiring,
     website,
     lastBackupAt,

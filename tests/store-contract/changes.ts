@@ -442,37 +442,6 @@ export function changesSuite(test: ContractTest): void {
       expect(await place.sql(`SELECT * FROM ${table}`)).toHaveLength(rows);
   });
 
-  test("queues an event for the hook for each message that was or may have been posted", async ({ node, other }) => {
-    const references = [];
-    for (let count = 0; count < 3; count += 1)
-      references.push(await store(node, submissionOf(), NOON, ["mail", "hook"]));
-    const [sent] = await node.queue.claim("hook", 1, MINUTE_MS, NOON);
-    if (sent) await node.queue.settle(sent, { kind: "delivered" }, NOON);
-    await node.queue.claim("hook", 1, MINUTE_MS, NOON);
-    await node.people.rectify("ada@example.com", { name: "Ada" }, NOON);
-    const claimed = async (now: Date) =>
-      (await Promise.all([node, other].map((one) => one.queue.claimHookEvents(1, now)))).flat();
-    const [event, none] = await claimed(NOON);
-    expect([event, none]).toMatchObject([
-      { type: "message.corrected", reference: references[0], attempts: 1 },
-      undefined,
-    ]);
-    // The second post is in progress and arrives first.
-    const posted = expect.arrayContaining([references[0], references[1]]);
-    expect((await claimed(later(MINUTE_MS))).map(({ reference }) => reference)).toEqual(posted);
-    await node.queue.settleHookEvent(event?.id ?? 0, later(9 * MINUTE_MS));
-    await node.people.erase("ada@example.com");
-    const last = await node.queue.claimHookEvents(9, new Date(8.64e15));
-    expect(last.map(({ type, reference }) => [type, reference])).toEqual([
-      ["message.corrected", references[0]],
-      ["message.corrected", references[1]],
-      ["message.erased", references[0]],
-      ["message.erased", references[1]],
-    ]);
-    for (const { id } of last) await node.queue.settleHookEvent(id, null);
-    expect(await node.queue.claimHookEvents(9, new Date(8.64e15))).toEqual([]);
-  });
-
   test("removes the traces of an erasure, even of an interrupted one", async ({ node, place }) => {
     const mark = () => place.sql("SELECT name FROM meta WHERE name = 'unfinished_erasure'");
     await store(node);
