@@ -5,6 +5,7 @@ import { fillMarks, splitAtMarks } from "../contract/facts.ts";
 import { ContactEmail } from "./components/links.tsx";
 import { isPlaceholder, SITE_FACTS } from "./facts.ts";
 import { elementsOf, isElement, parseOptions, textOf } from "./markdown.ts";
+import notice from "./styles/notice.css?inline";
 
 /** A Markdown file, as prerender/texts.ts reads and checks it. */
 export interface TextFile {
@@ -104,6 +105,11 @@ function arrange({ isNumbered = false, hasAnchors = false }) {
     root.children = root.children.map((node) => (node.type === "element" ? unwrapPicture(node) : node));
     for (const node of root.children) if (node.type === "element") visit(node);
   };
+}
+
+/** The styles of notices, for a text that has one. */
+export function noticeStyles({ markdown }: TextFile): string {
+  return markdown.includes("[!IMPORTANT]") ? notice : "";
 }
 
 const NOTICE = /^\[!IMPORTANT\]\s*/;

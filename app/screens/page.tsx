@@ -5,7 +5,7 @@ import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import type { Link } from "../site-schema.ts";
 import styles from "../styles/page.css?inline";
-import { sectionsOf, Text, type TextFile } from "../text.tsx";
+import { noticeStyles, sectionsOf, Text, type TextFile } from "../text.tsx";
 
 /** A page from a file of `pages/`, as prerender/texts.ts reads it. */
 export interface WrittenPage extends TextFile {
@@ -29,7 +29,7 @@ export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Sc
     isIndexed: true,
     isPaintedWhole: true,
     written: { file: page.file, parents },
-    styles: isLong ? styles + markCurrent(sections) : styles,
+    styles: styles + noticeStyles(page) + (isLong ? markCurrent(sections) : ""),
     // The largest source is an upper bound for the browser's choice.
     fetches: () =>
       Object.values(page.pictures).map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),

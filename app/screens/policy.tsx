@@ -8,7 +8,7 @@ import termsText from "../policies/terms.md";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/policy.css?inline";
-import { Fact, sectionsOf, Text, type TextFile } from "../text.tsx";
+import { Fact, noticeStyles, sectionsOf, Text, type TextFile } from "../text.tsx";
 
 export const privacy = policyScreen("/privacy", privacyText);
 export const terms = policyScreen("/terms", termsText);
@@ -29,7 +29,7 @@ function policyScreen(
     headline: title,
     description: fillFacts(file.description, SITE_FACTS),
     isIndexed: true,
-    styles: styles + markCurrent(sections),
+    styles: styles + noticeStyles(file) + markCurrent(sections),
     render({ settings }) {
       const facts = factsOf(settings);
       return (

@@ -56,7 +56,7 @@ test("the page contains the Markdown's elements, and a table of contents from fo
   const hrefs = elementsOf(contents, "a").map(({ href }) => href);
   expect(hrefs).toEqual(["#what-we-do", "#numbers", "#questions", "#numbers-1"]);
   expect(htmlOf("/articles/first")).not.toContain('class="contents"');
-  expect(html).toContain('<h2 id="numbers"><a href="#numbers" class="anchor">Numbers</a></h2>');
+  expect(html).toContain('<h2 id="numbers"><a class="anchor" href="#numbers">Numbers</a></h2>');
   expect(html).toContain('<td class="align-right">1,200</td>');
   expect(elementsOf(html, 'div role="group"')[0]).toMatchObject({ "aria-label": "Table: Numbers", tabindex: "0" });
   for (const element of ["blockquote", "ol", "ul", "code", "pre", "del", "hr", "figcaption"]) {
