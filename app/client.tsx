@@ -1,8 +1,8 @@
 import { startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
-import { readAnswer, SENT_ESTIMATE_ID } from "../contract/send-email-answer.ts";
+import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
-import { readSeed, readValues, rememberValues } from "./contact/kept-values.ts";
+import { readFields, readSeed, remember } from "./contact/kept-values.ts";
 
 const PAUSE_MS = 250;
 
@@ -10,9 +10,12 @@ const root = document.getElementById(FORM_ROOT_ID);
 // A separate task, so that a slow phone can respond to its user between loading React and hydrating.
 if (root) setTimeout(hydrate, 0, root);
 
-function hydrate(root: HTMLElement): void {
-  const { apiBase = "", countriesUrl = "", electricityUrl = "", answerWithin = "", email = "" } = root.dataset;
-  const { price = "null", answer } = root.dataset;
+async function hydrate(root: HTMLElement): Promise<void> {
+  const { settings = "", answered: answer = "null" } = root.dataset;
+  const answered: AnsweredPost | null = JSON.parse(answer);
+  // A receipt shows its estimate at once.
+  const hasEstimate = answered?.kind === "sent" && answered.receipt.estimate !== null;
+  const resultModule = hasEstimate ? await import("./contact/estimate-result.tsx").catch(() => null) : null;
   // Read before React touches the page, because React discards the fields if a translator has changed the texts around
   // them.
   let seed = readSeed(root);
@@ -24,39 +27,27 @@ function hydrate(root: HTMLElement): void {
     root.removeEventListener("input", readAgain);
     return seed;
   };
-  const form = (
-    <ContactForm
-      apiBase={apiBase}
-      countriesUrl={countriesUrl}
-      electricityUrl={electricityUrl}
-      price={JSON.parse(price)}
-      answerWithin={answerWithin}
-      email={email}
-      answer={answer ? readAnswer(JSON.parse(answer)) : null}
-      reportHtml={document.getElementById(SENT_ESTIMATE_ID)?.firstElementChild?.innerHTML ?? ""}
-      takeSeed={takeSeed}
-    />
-  );
   // As a transition, React hydrates in short tasks. An event on the form makes it finish at once.
   startTransition(() => {
+    const form = <ContactForm settings={JSON.parse(settings)} {...{ answered, resultModule, takeSeed }} />;
     hydrateRoot(root, form);
   });
-  const remember = () => {
+  const rememberFields = () => {
     const form = root.querySelector("form");
-    if (form) rememberValues(readValues(form));
+    if (form) remember({ values: readFields(form) });
   };
   // Chromium loses a state that is written while the page reloads, so typed text is stored after a short pause. Not with
   // every key: browsers limit how often a page may write its state.
   let pause = 0;
   const rememberSoon = () => {
     clearTimeout(pause);
-    pause = window.setTimeout(remember, PAUSE_MS);
+    pause = window.setTimeout(rememberFields, PAUSE_MS);
   };
   root.addEventListener("input", rememberSoon);
   // A button may fill or clear fields.
   root.addEventListener("click", rememberSoon);
-  root.addEventListener("change", remember);
-  addEventListener("pagehide", remember);
+  root.addEventListener("change", rememberFields);
+  addEventListener("pagehide", rememberFields);
   // A link within the page creates a history entry that lacks the values.
-  addEventListener("hashchange", remember);
+  addEventListener("hashchange", rememberFields);
 }

@@ -1,18 +1,20 @@
 import { text } from "node:stream/consumers";
 import { prerenderToNodeStream } from "react-dom/static";
+import type { FormOfBuild } from "../contract/build-manifest.ts";
+import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import { CARBON_PATH } from "./components/carbon-figure.tsx";
-import { ERROR_PREFIX } from "./contact/contact-form.tsx";
-import { START_VALUES } from "./contact/form-state.ts";
+import { startState } from "./contact/form-state.ts";
+import { titleOf } from "./contact/form-view.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
 import { factsOf, unsetFacts } from "./facts.ts";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
-import type { AnsweredPost, PageFetch, RenderContext, Screen } from "./screen.ts";
-import { contact } from "./screens/contact.tsx";
+import type { PageFetch, RenderContext, Screen } from "./screen.ts";
+import { contact, formSettings } from "./screens/contact.tsx";
 import { carbon } from "./screens/explanations.tsx";
 import { site } from "./site.ts";
 import type { SiteSettings } from "./site-schema.ts";
 
-export { factsOf, ROUTES, SPECIFIED_PATHS, START_VALUES, site, unsetFacts };
+export { factsOf, ROUTES, SPECIFIED_PATHS, site, unsetFacts };
 
 /** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
@@ -57,10 +59,22 @@ export function renderCarbonPage(context: RenderContext): Promise<RenderedPage> 
   return renderPage(carbon, [CARBON_PATH], context);
 }
 
-/** Renders the contact page as the answer to a post without script. */
-export function renderAnswer(answered: AnsweredPost, context: RenderContext): Promise<string> {
-  const title = answered.answer.success ? contact.title : ERROR_PREFIX + contact.title;
-  return renderHtml({ ...contact, title }, "/contact", pageParts(contact, context), { ...context, answered });
+/** What the server needs for its answers to posts without script. */
+export async function renderForm(context: RenderContext): Promise<FormOfBuild> {
+  const pageOf = (answered: AnsweredPost) => {
+    const title = titleOf(startState(answered), site.brand);
+    const screen = { ...contact, title };
+    return renderHtml(screen, "/contact", pageParts(contact, context), { ...context, answered: answered.kind });
+  };
+  const receipt = { reference: "", sentAt: "", address: "", totalKg: null, estimate: null, country: "" };
+  return {
+    settings: formSettings(context),
+    countries: context.countries ?? [],
+    pages: {
+      sent: await pageOf({ kind: "sent", receipt }),
+      refused: await pageOf({ kind: "refused", error: "", errors: {}, values: {} }),
+    },
+  };
 }
 
 /** Renders the page that a path shows; the path is decoded and has no trailing slash. */

@@ -1,6 +1,6 @@
 import { pages } from "virtual:pages";
 import { CARBON_PATH } from "./components/carbon-figure.tsx";
-import { FOOTPRINT_PATH } from "./contact/footprint-part.tsx";
+import { FOOTPRINT_PATH } from "./contact/estimate-part.tsx";
 import type { Screen } from "./screen.ts";
 import { comingSoon } from "./screens/coming-soon.tsx";
 import { contact } from "./screens/contact.tsx";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
-import type { SendEmailAnswer } from "../contract/send-email-answer.ts";
+import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import type { Link } from "./site-schema.ts";
 
 /** One screen of the site: its page's metadata, the files that it needs, and its content between header and footer. */
@@ -63,8 +63,8 @@ export interface RenderContext {
   countries?: readonly { code: string; name: string }[];
   /** The other pages, heaviest first, for the page about carbon. */
   weights?: readonly PageWeight[];
-  /** Renders the contact page as the answer to a post without script. */
-  answered?: AnsweredPost;
+  /** Renders the contact page for the answers to posts without script, with a marker instead of its form. */
+  answered?: AnsweredPost["kind"];
 }
 
 /** What a first view of a page emits at most. */
@@ -72,15 +72,6 @@ export interface PageWeight {
   name: string;
   grams: number;
   rating: string;
-}
-
-export interface AnsweredPost {
-  answer: SendEmailAnswer;
-  /** The report of the estimate that was sent, or empty. */
-  reportHtml: string;
-  /** The answer and the chosen country for the page's script. */
-  json: string;
-  country: string;
 }
 
 /** How a page gets its script: written into it, or fetched from a URL. */

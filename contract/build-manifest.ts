@@ -3,6 +3,7 @@ import type { AnswerTime } from "./duration.ts";
 import type { ElectricityTable } from "./footprint/arithmetic.ts";
 import type { Price } from "./footprint/words.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
+import type { AnsweredPost } from "./send-email-answer.ts";
 
 /** Everything that the server knows about the pages. */
 export interface BuildManifest {
@@ -16,34 +17,44 @@ export interface BuildManifest {
   claims: ClaimsState;
   /** Footprint estimates are computed with this table. */
   electricity: ElectricityTable;
-  answers: AnswerPages;
+  form: FormOfBuild;
   files: BuiltFile[];
 }
 
-/**
- * The contact page as the answer to a post without script: after a success, with and without an estimate; after a
- * refusal that lists fields to correct; after any other failure.
- */
-export interface AnswerPages extends Record<"sent" | "estimated" | "invalid" | "failed", readonly PagePart[]> {
-  /** The values of an untouched form, by field name. */
-  start: Readonly<Record<string, string>>;
+/** What the page gives to the contact form, also for a browser, which reads it from the page. */
+export interface FormSettings {
+  apiBase: string;
+  countriesUrl: string;
+  electricityUrl: string;
+  price: Price | null;
+  /** How soon the company answers; empty if it does not say. */
+  answerWithin: string;
+  brand: string;
+  /** The company's address, for the error screen. */
+  email: string;
 }
 
-/** A page is cut into its text and the places that the server fills, each of which has a name. */
-export type PagePart =
-  | string
-  /** The text of a slot, escaped. */
-  | { text: string }
-  /** The HTML of a slot. */
-  | { html: string }
-  /** Written only if the slots have these texts, or only if at least one has another text. */
-  | { if: Readonly<Record<string, string>>; parts: readonly PagePart[] }
-  | { unless: Readonly<Record<string, string>>; parts: readonly PagePart[] };
-
-/** The slot for the error of a field. The slot for its value has the field's own name. */
-export function errorSlot(field: string): string {
-  return `error ${field}`;
+/** The contact page as the answer to a post without script. `FORM_MARKER` stands in both pages where its form belongs. */
+export interface FormOfBuild {
+  settings: FormSettings;
+  /** For visitors without script, whose browser cannot fetch the list. */
+  countries: readonly { code: string; name: string }[];
+  pages: Readonly<Record<AnsweredPost["kind"], string>>;
 }
+
+export const FORM_MARKER = "<answer-form></answer-form>";
+
+/** The module that the build leaves in `serverDir` for the server. */
+export interface FormBundle {
+  /** The form of the contact page, which shows the answer. */
+  renderForm(form: FormOfBuild, answered: AnsweredPost): string;
+}
+
+/** Beside `dist/`, because a static host publishes everything in that. */
+export function serverDir(distDir: string): string {
+  return `${distDir.replace(/\/$/, "")}-server`;
+}
+export const FORM_BUNDLE = "form.js";
 
 /** A sentence with a strong word, and what the ledgers say about it on one page. */
 export interface ListedClaim {
@@ -113,7 +124,7 @@ export interface BuiltFile {
 }
 
 /** Increased when the manifest changes: a server refuses a build with another version. */
-export const MANIFEST_VERSION = 10;
+export const MANIFEST_VERSION = 11;
 /** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;

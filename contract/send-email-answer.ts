@@ -1,4 +1,5 @@
 import type { FieldErrors } from "./contact-message.ts";
+import type { FootprintEstimate } from "./footprint/arithmetic.ts";
 import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "./footprint/fields.ts";
 
 /** One sentence for each invalid field, by field name. */
@@ -49,9 +50,27 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** What a visitor keeps of a message that was sent. */
+export interface Receipt {
+  reference: string;
+  /** In ISO format. Empty, like the address, if the server does not tell any more. */
+  sentAt: string;
+  /** Where the company answers. */
+  address: string;
+  /** The total of the estimate that the server stored; null without an estimate. */
+  totalKg: number | null;
+  /** The same estimate with its parts; null if the page could not compute it. */
+  estimate: FootprintEstimate | null;
+  /** A two-letter code, or empty. */
+  country: string;
+}
+
+/** The answer to a post without script, as the contact page shows it. */
+export type AnsweredPost =
+  | { kind: "sent"; receipt: Receipt }
+  | { kind: "refused"; error: string; errors: AnswerErrors; values: Readonly<Record<string, string>> };
+
 /** The fragment of the contact page that shows the confirmation after a post without script. */
 export const SENT_ALERT_ID = "message-sent";
-/** Where the contact page shows the estimate of a message that was sent. */
-export const SENT_ESTIMATE_ID = "sent-estimate";
 
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;

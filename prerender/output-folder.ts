@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { manifestFile } from "../contract/build-manifest.ts";
+import { manifestFile, serverDir } from "../contract/build-manifest.ts";
 
 /**
  * The folder in which this process builds until the result is complete. It is beside the result, so that it can be
@@ -27,7 +27,7 @@ export async function replaceWhenBuilt(
     await buildDraft();
     await replace(outDir, draftDir);
   } finally {
-    await Promise.all([draftDir, manifestFile(draftDir)].map(remove));
+    await Promise.all([draftDir, manifestFile(draftDir), serverDir(draftDir)].map(remove));
   }
 }
 
@@ -38,6 +38,8 @@ async function replace(outDir: string, draftDir: string): Promise<void> {
     const previousDir = `${outDir}.old-${process.pid}-${randomUUID()}`;
     if (await renamed(outDir, previousDir, ["ENOENT"])) previousDirs.push(previousDir);
   }
+  await remove(serverDir(outDir));
+  await renamed(serverDir(draftDir), serverDir(outDir), ["ENOENT", "ENOTEMPTY", "EEXIST"]);
   await renamed(manifestFile(draftDir), manifestFile(outDir), ["ENOENT"]);
   await Promise.all(previousDirs.map(remove));
 }

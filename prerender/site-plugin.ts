@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import type { SiteSettings } from "../app/site-schema.ts";
+import { FORM_BUNDLE, serverDir } from "../contract/build-manifest.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
@@ -112,6 +113,22 @@ function sitePlugin(outDir: string): Plugin {
               rolldownOptions: { input: "app/render.tsx", output: { assetFileNames, chunkFileNames: "[name].js" } },
             },
           },
+          // What the server renders itself, in one file without dependencies.
+          form: {
+            consumer: "server",
+            define: { "process.env.NODE_ENV": JSON.stringify("production") },
+            resolve: { noExternal: true },
+            build: {
+              outDir: serverDir(draftDir),
+              emptyOutDir: true,
+              ssr: true,
+              minify: true,
+              rolldownOptions: {
+                input: "app/contact/render-form.tsx",
+                output: { entryFileNames: FORM_BUNDLE, codeSplitting: false },
+              },
+            },
+          },
         },
         builder: {
           buildApp: (builder) =>
@@ -176,10 +193,11 @@ async function buildSite(
   if (process.stderr.isTTY) console.error("Building the pages ...");
   const wrongSettings = await settingsProblems(await readOwnSettings(settings.siteDir), settings.siteDir);
   if (wrongSettings.length > 0) throw problemsError(wrongSettings);
-  const { client, ssr } = builder.environments;
-  if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
+  const { client, ssr, form } = builder.environments;
+  if (!client || !ssr || !form) throw new Error("Vite has no client, ssr or form environment.");
   const scripts = await takeScripts(await builder.build(client), outDir);
   await builder.build(ssr);
+  await builder.build(form);
 
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);

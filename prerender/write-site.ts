@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
+import { CARBON_PATH, UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
 import type { SiteSettings } from "../app/site-schema.ts";
@@ -14,7 +14,6 @@ import {
 } from "../contract/build-manifest.ts";
 import { programName } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
-import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
 import { listOpen, readClaims } from "./claims.ts";
 import { compressBeside } from "./compress.ts";
@@ -108,6 +107,9 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const unset = renderer.unsetFacts(settings);
   const facts = renderer.factsOf(settings);
   const { brand, contactEmail, referencePrefix, pricePerTonne, answerWithin, mailSignature } = site;
+  const form = await renderer.renderForm(context);
+  const { grams } = carbon.find(({ page }) => page === "/contact") ?? { grams: 0 };
+  const weighed = (html: string) => html.replace(`>${UNWEIGHED}<`, `>${grams.toFixed(3)}<`);
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
@@ -125,7 +127,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     comingSoon: announcedPaths(draft),
     claims: { claims: report.claims, unsigned: report.unsigned.map(({ file }) => file) },
     electricity: electricityTable(),
-    answers: await answerPages(renderer, context, carbon.find(({ page }) => page === "/contact")?.grams ?? 0),
+    form: { ...form, pages: { sent: weighed(form.pages.sent), refused: weighed(form.pages.refused) } },
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));

@@ -46,8 +46,8 @@ test.each([
   ["the still picture", /^assets\/poster/, "", 30_000],
   ["a social card", /^assets\/social\//, "", 60_000],
   ["the figures for electricity", /^assets\/electricity/, ".br", 4000],
-  ["the script of the form", /^assets\/contact-.*\.js$/, ".br", 70_000],
-  ["the script of the estimate", /^assets\/estimate-result/, ".br", 10_500],
+  ["the script of the form", /^assets\/contact-.*\.js$/, ".br", 69_600],
+  ["the script of the estimate", /^assets\/estimate-result/, ".br", 7200],
 ])("%s stays within its budget", (_what, pattern, suffix, budgetBytes) => {
   const sizes = sizesOf(pattern, suffix);
   expect(sizes.length).toBeGreaterThan(0);

@@ -125,7 +125,7 @@ async function submit(page: Page, answer?: object): Promise<void> {
 }
 
 async function enterAmounts(page: Page): Promise<void> {
-  for (const [field, amount] of Object.entries({ electricityKwh: "1 500 kWh", carKm: "10,000", longFlights: "2" })) {
+  for (const [field, amount] of Object.entries({ electricityKwh: "1 500", carKm: "10,000", longFlights: "2" })) {
     await page.locator(`[id="footprint.${field}"]`).fill(amount);
   }
   await page.locator(".footprint-total").waitFor();

@@ -1,54 +1,35 @@
-import { type Dispatch, Fragment, type RefObject, useEffect, useLayoutEffect, useReducer, useRef } from "react";
+import { type Dispatch, type RefObject, useEffect, useLayoutEffect, useReducer, useRef } from "react";
 import { flushSync } from "react-dom";
-import { CONTACT_FIELDS, type ContactField, FIELD_NAMES, TRAP_FIELD } from "../../contract/contact-message.ts";
-import type { Price } from "../../contract/footprint/words.ts";
-import { SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import type { FormSettings } from "../../contract/build-manifest.ts";
+import { FIELD_NAMES, TRAP_FIELD } from "../../contract/contact-message.ts";
+import type { AnsweredPost } from "../../contract/send-email-answer.ts";
 import { ErrorBoundary } from "../components/error-message.tsx";
 import { loadJson, useLoaded } from "../use-loaded.ts";
-import { type Country, countryOptions, loadCountries } from "./countries.ts";
-import {
-  EmailField,
-  Field,
-  type FieldState,
-  FORM_HEAD_ID,
-  FORM_ID,
-  FORM_TITLE_ID,
-  focusOn,
-  MessageField,
-} from "./field.tsx";
-import { FootprintPart } from "./footprint-part.tsx";
-import { CopyReference, ErrorSummary, FormAlert, SendAnother, SentElsewhere } from "./form-alert.tsx";
-import { FormHead } from "./form-head.tsx";
-import {
-  type FormEvent,
-  type FormState,
-  type FormView,
-  formView,
-  needsFigures,
-  nextState,
-  startState,
-} from "./form-state.ts";
-import { rememberValues, type Seed } from "./kept-values.ts";
+import { type Country, loadCountries } from "./countries.ts";
+import { EstimatePart } from "./estimate-part.tsx";
+import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID, FORM_TITLE_ID, focusOn } from "./field.tsx";
+import { EnclosedNote, ErrorSummary, FailureAlert } from "./form-alert.tsx";
+import { type FormEvent, type FormState, type Name, nextState, startState, type Values } from "./form-state.ts";
+import { type FormView, formView, needsFigures, titleOf } from "./form-view.ts";
+import { remember, type Seed } from "./kept-values.ts";
+import { ReceiptActions, ReceiptText, SentElsewhere } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
 export const FORM_ROOT_ID = "contact-form";
 
+/** The part of the page that loads when the estimate opens. */
+type ResultModule = typeof import("./estimate-result.tsx");
+
 export interface ContactFormProps {
-  apiBase: string;
-  countriesUrl: string;
-  electricityUrl: string;
-  price: Price | null;
-  /** How soon the company answers; empty if it does not say. */
-  answerWithin: string;
-  /** The company's address, for the error screen. */
-  email: string;
-  /** The answer to a post without script, if the page shows one, and the report of the estimate that was sent. */
-  answer: SendEmailAnswer | null;
-  reportHtml: string;
-  /** For visitors without script, whose browser cannot fetch the list. Only the build passes it. */
+  settings: FormSettings;
+  /** The answer to a post without script, if the page shows one. */
+  answered: AnsweredPost | null;
+  /** Present where a receipt with an estimate is rendered at once. */
+  resultModule?: ResultModule | null;
+  /** For visitors without script, whose browser cannot fetch the list. Only the build and the server pass it. */
   countries?: readonly Country[];
-  /** What the visitor, the browser or the server wrote into the fields before React started. Only a browser passes it. */
+  /** What the visitor or the browser wrote into the fields before React started. Only a browser passes it. */
   takeSeed?(): Seed;
 }
 
@@ -57,31 +38,27 @@ export interface ContactFormProps {
  * is lost if the form fails to render.
  */
 export function ContactForm(props: ContactFormProps) {
-  const { takeSeed } = props;
-  const [state, dispatch] = useReducer(nextState, props, startState);
+  const { takeSeed, answered, settings } = props;
+  const [state, dispatch] = useReducer(nextState, answered, startState);
   // The first rendering must match the HTML.
   useLayoutEffect(() => {
     if (takeSeed) dispatch({ type: "seeded", ...takeSeed() });
   }, [takeSeed]);
   return (
-    <ErrorBoundary email={props.email} onError={() => rememberValues(state.values)}>
+    <ErrorBoundary email={settings.email} onError={() => remember({ values: state.values })}>
       <Form {...props} state={state} dispatch={dispatch} />
     </ErrorBoundary>
   );
 }
 
-/** Precedes the page title while the page shows errors. */
-export const ERROR_PREFIX = "Error: ";
 /** Longer than a press: a message that appears on blur must not move the button away from the pointer. */
 const PRESS_MS = 300;
 /** Delays the announcement of a total until the visitor has stopped typing. */
 const PAUSE_MS = 1200;
 
-export type Estimator = Awaited<ReturnType<typeof loadEstimator>>;
-
 async function loadEstimator(electricityUrl: string) {
-  const [{ createEstimator }, table] = await Promise.all([import("./estimate-result.tsx"), loadJson(electricityUrl)]);
-  return createEstimator(table);
+  const [module, table] = await Promise.all([import("./estimate-result.tsx"), loadJson(electricityUrl)]);
+  return { module, read: (values: Values) => module.readEstimate(values, table) };
 }
 
 interface FormProps extends ContactFormProps {
@@ -89,26 +66,25 @@ interface FormProps extends ContactFormProps {
   dispatch: Dispatch<FormEvent>;
 }
 
-function Form(props: FormProps) {
-  const { apiBase, price, answerWithin, state, dispatch } = props;
-  const { values, phase, report } = state;
+function Form({ settings, answered, countries: allCountries = [], state, dispatch, ...props }: FormProps) {
+  const { apiBase, price, answerWithin } = settings;
+  const { values, phase } = state;
   const panel = useRef<HTMLElement>(null);
   const pause = useRef(0);
   const leaving = useRef(0);
-  const list = useLoaded("The country list", props.countriesUrl, loadCountries);
+  const list = useLoaded("The country list", settings.countriesUrl, loadCountries);
   // Empty until the list has loaded, and if it fails to load: a country is optional.
   const countries = Array.isArray(list) ? list : [];
-  const isOpen = state.open.includes("footprint");
-  const url = needsFigures(state) ? props.electricityUrl : "";
-  const figures = useLoaded("The footprint estimate", url, loadEstimator, isOpen);
-  const estimator = figures === "failed" ? null : figures;
+  const url = needsFigures(state) ? settings.electricityUrl : "";
+  const loaded = useLoaded("The footprint estimate", url, loadEstimator, state.open.includes("footprint"));
+  const estimator = loaded === "failed" ? null : loaded;
+  const module = estimator?.module ?? props.resultModule;
   const view = formView(state, estimator?.read);
-  const { reading, errors, isDone } = view;
-  const reportHtml = typeof report === "string" ? report : (estimator?.report(report, price) ?? "");
+  const { shown, errors, receipt, example } = view;
   const submit = useSending(apiBase, state, dispatch, estimator?.read);
-  useOutcome(state, view, panel);
+  useOutcome(state, view, settings.brand, panel);
 
-  function edit(name: string, value: string) {
+  function edit(name: Name, value: string) {
     dispatch({ type: "edited", name, value });
     clearTimeout(pause.current);
     clearTimeout(leaving.current);
@@ -121,14 +97,13 @@ function Form(props: FormProps) {
     document.getElementById(focusId)?.focus();
   }
 
-  const fieldOf = (name: string): FieldState => ({
+  const fieldOf = (name: Name): FieldState => ({
     name,
-    value: values[name] ?? "",
+    value: values[name],
     isTyping: state.typing === name,
-    error: errors[name as keyof typeof errors],
-    hint: reading?.hints[name],
-    question: reading?.questions[name],
-    meanings: reading?.meanings[name],
+    readOnly: phase.kind === "sending",
+    error: errors[name],
+    hint: view.own.hints[name],
     onEdit: (value) => edit(name, value),
     onFill: (value) => {
       edit(name, value);
@@ -138,130 +113,123 @@ function Form(props: FormProps) {
       leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
     },
   });
-
-  const contactFieldOf = (name: ContactField) => {
-    const { label, formLabel = label, isRequired, input, autoComplete } = CONTACT_FIELDS[name];
-    const field = { ...fieldOf(name), label: formLabel, required: isRequired, autoComplete };
-    if (input === "textarea") return <MessageField key={name} {...field} dir="auto" />;
-    if (input === "country") {
-      return (
-        <Fragment key={name}>
-          <Field {...field} options={countryOptions(countries, field.value)} />
-          {/* The server uses the last of two fields with the same name: this one, not the list that scripts fill. */}
-          <noscript data-fact="countries">
-            <Field {...field} id="plain-country" options={countryOptions(props.countries ?? [], "")} />
-          </noscript>
-        </Fragment>
-      );
-    }
-    const Control = input === "email" ? EmailField : Field;
-    const type = input === "text" ? undefined : input;
-    return <Control key={name} {...field} dir="auto" type={type} inputMode={type} />;
-  };
-
   return (
     <>
-      <FootprintPart
+      <EstimatePart
         view={view}
         open={state.open}
-        result={reading && estimator?.show(reading, price, view.example, act)}
-        hasFailedToLoad={figures === "failed"}
-        // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
-        countries={isOpen ? countries : []}
+        result={
+          estimator && (
+            <estimator.module.Result
+              estimate={shown.estimate}
+              title={estimator.module.titleOfResult(shown.estimate, example)}
+              problems={view.problems.length}
+            />
+          )
+        }
+        notes={
+          estimator && <estimator.module.Notes {...{ country: values.country, price }} estimate={shown.estimate} />
+        }
+        hasFailedToLoad={loaded === "failed"}
         fieldOf={fieldOf}
         dispatch={dispatch}
         act={act}
       />
-      <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
-        <FormHead view={view} act={act} />
-        <div className="form-column">
-          <ErrorSummary state={state} />
-          <form
-            id={FORM_ID}
-            className={isDone ? "form form-done" : "form"}
-            action={`${apiBase}/send-email`}
-            method="post"
-            aria-busy={phase.kind === "sending"}
-            aria-invalid="false"
-            // The script reports all errors at once. Without script, the browser reports one field after the other.
-            noValidate={state.isInteractive}
-            onSubmit={submit}
-          >
-            <p className="form-note">Fields marked with an asterisk are required.</p>
-            {FIELD_NAMES.map(contactFieldOf)}
-            <input type="hidden" name="example" value={values.example} />
-            <input type="hidden" name="exampleFields" value={values.exampleFields} />
-            <div className="trap" aria-hidden="true">
-              <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
-              <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
-            </div>
-            <FormAlert state={state} answerWithin={answerWithin} hasReport={reportHtml !== ""} />
-            {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
-            {isDone && (
-              <div className="sent-actions">
-                {state.isInteractive && phase.kind === "sent" && <CopyReference reference={phase.reference} />}
-                <SendAnother
-                  onClick={(event) => {
-                    // The address of a page that answers a post shows that answer again.
-                    if (props.answer) return;
-                    event.preventDefault();
-                    // Not the first field: Orca moves there silently when the link is removed, and would not announce
-                    // the focus.
-                    act({ type: "again" }, FORM_HEAD_ID);
-                  }}
-                />
-              </div>
-            )}
-            <button
-              type="submit"
-              className="button button-primary form-submit"
-              aria-disabled={phase.kind === "sending"}
-            >
-              {phase.kind === "sending" ? "Sending…" : "Submit"}
-            </button>
-          </form>
-        </div>
-      </section>
       <section
-        className="report"
-        id={SENT_ESTIMATE_ID}
-        hidden={reportHtml === ""}
+        ref={panel}
+        className={receipt ? "contact-panel receipt" : "contact-panel"}
         tabIndex={-1}
-        aria-labelledby="report-title report-total"
+        aria-labelledby={receipt ? undefined : FORM_TITLE_ID}
       >
-        {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text, with all input escaped */}
-        <div dangerouslySetInnerHTML={{ __html: reportHtml }} />
-        {typeof report === "object" && <PrintButton />}
+        {/* Always there: a live region that appears together with its text may not be announced. */}
+        <div className="live" aria-live="polite" aria-atomic="true">
+          {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
+          {receipt && <ReceiptText receipt={receipt} answerWithin={answerWithin} />}
+        </div>
+        {receipt?.estimate && module && (
+          <div className="receipt-estimate">
+            <module.Result estimate={receipt.estimate} title="Your estimate:" />
+            <module.Notes estimate={receipt.estimate} country={receipt.country} price={price} isFinal />
+          </div>
+        )}
+        {receipt ? (
+          <ReceiptActions
+            reference={receipt.reference}
+            isInteractive={state.isInteractive}
+            isOfAddress={answered?.kind === "sent"}
+            act={act}
+          />
+        ) : (
+          <div className="form-column">
+            {/* biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together */}
+            <div id={FORM_HEAD_ID} role="group" aria-labelledby={`${FORM_TITLE_ID} enclosed`} tabIndex={-1}>
+              <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
+            </div>
+            <ErrorSummary state={state} />
+            <form
+              id={FORM_ID}
+              className="form"
+              action={`${apiBase}/send-email`}
+              method="post"
+              aria-busy={phase.kind === "sending"}
+              aria-invalid="false"
+              // The script reports all errors at once. Without script, the browser reports one field after the other.
+              noValidate={state.isInteractive}
+              onSubmit={submit}
+            >
+              <p className="form-note">Fields marked with an asterisk are required.</p>
+              {FIELD_NAMES.map((name) => (
+                <ContactInput key={name} {...fieldOf(name)} name={name} {...{ countries, allCountries }} />
+              ))}
+              <div className="trap" aria-hidden="true">
+                <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
+                <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
+              </div>
+              <EnclosedNote view={view} act={act} />
+              <FailureAlert state={state} />
+              <button
+                type="submit"
+                className="button button-primary form-submit"
+                aria-disabled={phase.kind === "sending"}
+              >
+                {phase.kind === "sending" ? "Sending…" : "Submit"}
+              </button>
+            </form>
+            {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
+          </div>
+        )}
+        {/* Orca reads all of it only with both attributes. */}
+        <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
+          {view.announcement}
+        </p>
       </section>
     </>
   );
 }
 
-export function PrintButton() {
-  return (
-    <button type="button" className="button button-outline report-print" onClick={() => print()}>
-      Print or save
-    </button>
-  );
-}
-
-/** Moves the focus and corrects the page's title when there is a new outcome, not while a visitor corrects fields. */
-function useOutcome(state: FormState, view: FormView, panel: RefObject<HTMLElement | null>): void {
+/** Moves the focus when there is a new outcome, and keeps the page's title and the remembered receipt up to date. */
+function useOutcome(
+  state: FormState,
+  { receipt }: FormView,
+  brand: string,
+  panel: RefObject<HTMLElement | null>,
+): void {
   const { phase, isInteractive } = state;
-  const { isDone, isInError } = view;
+  const wasInteractive = useRef(false);
+  const title = titleOf(state, brand);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new phase is a new outcome
   useEffect(() => {
-    // The outcome that the server wrote into the page is in view already.
-    if (!isInteractive || phase.kind === "idle" || phase.kind === "sending") return;
+    // The outcome of an earlier page, which the server or the history entry gave, is in view already.
+    if (!wasInteractive.current || phase.kind === "sending") return;
+    remember(receipt ? { values: {}, receipt } : { receipt });
     const summary = panel.current?.querySelector<HTMLElement>(".error-summary");
     if (summary) summary.focus();
-    else panel.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
-    // The button that had the focus is gone. The confirmation does not take the focus: screen readers announce it
-    // anyway.
-    if (isDone) panel.current?.focus({ preventScroll: true });
+    else panel.current?.querySelector(".alert")?.scrollIntoView({ block: "nearest" });
+    // The button that had the focus is gone. Screen readers announce the receipt without the focus.
+    if (receipt) panel.current?.focus();
   }, [phase]);
   useEffect(() => {
-    const title = document.title.replace(ERROR_PREFIX, "");
-    document.title = isInError ? ERROR_PREFIX + title : title;
-  }, [isInError]);
+    wasInteractive.current = isInteractive;
+    if (isInteractive) document.title = title;
+  }, [isInteractive, title]);
 }

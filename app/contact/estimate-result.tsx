@@ -1,27 +1,33 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
 import { countryName } from "../../contract/country-name.ts";
-import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import { FIELD_PREFIX, formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
-import { reportHtml, sourcesHtml } from "../../contract/footprint/report.ts";
 import {
-  adviceFor,
-  averagesText,
+  categoriesOf,
+  type ElectricityTable,
+  estimateFootprint,
+  type FootprintEstimate,
+} from "../../contract/footprint/arithmetic.ts";
+import {
+  AMOUNTS,
+  type Category,
+  formatAbout,
+  formatMass,
+  formatTotal,
+  unbroken,
+} from "../../contract/footprint/fields.ts";
+import { parseFootprint } from "../../contract/footprint/parsing.ts";
+import {
   CREDITS_NOTE,
-  describeWhom,
   eachText,
-  explainLines,
   formatCost,
+  hintsOf,
   type Price,
-  ROUNDED,
+  placeText,
   rangeCover,
   rangeText,
 } from "../../contract/footprint/words.ts";
-import { capitalised } from "../../contract/visible-text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
-import { NEXT_ID, TextButton } from "./field.tsx";
-import type { Result } from "./footprint-part.tsx";
-import type { Act, SentReport, Values } from "./form-state.ts";
-import { type Reading, readEstimate } from "./reading.ts";
+import type { Values } from "./form-state.ts";
+import type { Reading } from "./form-view.ts";
 
 if (typeof document !== "undefined") {
   const sheet = new CSSStyleSheet();
@@ -29,204 +35,180 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** The functions that need the electricity figures. */
-export function createEstimator(electricity: ElectricityTable) {
-  const read = (values: Values) => readEstimate(values, electricity);
-  return {
-    read,
-    show({ estimate, country, largest }: Reading, price: Price | null, example: string, act: Act): Result {
-      if (!estimate) return { total: <Invitation example={example} act={act} /> };
-      const shown = { estimate, country, largest, electricity, price, example, act };
-      return { total: <Total {...shown} />, details: <Details {...shown} />, sources: <Sources {...shown} /> };
-    },
-    /** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
-    report({ values, reference, date }: SentReport, price: Price | null): string {
-      const { estimate, country } = read(values);
-      if (!estimate) return "";
-      const sent = { inputs: estimate.inputs, country, countryName: countryName(country), reference, date };
-      return reportHtml(sent, electricity, price);
-    },
-  };
+/** The estimate from the amounts that are readable now, and what to say beside the fields. */
+export function readEstimate(values: Values, electricity: ElectricityTable): Reading {
+  const parsed = parseFootprint(values);
+  const inputs = parsed.ok ? parsed.inputs : parsed.rest;
+  // Why an amount cannot be read. The estimate leaves it out.
+  const errors = parsed.ok ? {} : parsed.fields;
+  if (!inputs) return { estimate: null, total: "", errors, hints: {} };
+  const estimate = estimateFootprint(inputs, values.country, electricity);
+  return { estimate, total: formatTotal(estimate.totalKg), errors, hints: hintsOf(inputs, values) };
 }
 
-/** Round figures that we chose, for visitors who want to see a result first. In the usual units. */
-const EXAMPLES = [
-  ["flat for two", "household", "2", "1800", "7500", "5000", "2", ""],
-  ["office of 40", "organisation", "40", "80000", "60000", "20000", "40", "8"],
-  ["student", "household", "1", "900", "3000", "", "1", ""],
-] as const;
-const EXAMPLE_FIELDS = ["for", "people", "electricityKwh", "gasKwh", "carKm", "shortFlights", "longFlights"];
-
-interface ExampleProps {
-  /** The name of the example that the amounts are from, or empty. */
-  example: string;
-  act: Act;
+interface ResultProps {
+  /** Null before any amount: then the columns are grey, and there is no total. */
+  estimate: FootprintEstimate | null;
+  title: string;
+  /** How many amounts cannot be read. */
+  problems?: number;
 }
 
-/** The examples that are not shown. */
-function Examples({ title, example, act }: ExampleProps & { title: string }) {
-  const choose = (name: string, texts: readonly string[]) => {
-    const figures = Object.fromEntries(texts.map((text, index) => [FIELD_PREFIX + EXAMPLE_FIELDS[index], text]));
-    act({ type: "exampled", name, figures }, NEXT_ID);
-  };
-  return (
-    <div className="footprint-examples">
-      <p className="footprint-empty">{title}</p>
-      {EXAMPLES.filter(([name]) => name !== example).map(([name, ...texts]) => (
-        <TextButton key={name} onClick={() => choose(name, texts)}>
-          {capitalised(name)}
-        </TextButton>
-      ))}
-    </div>
-  );
-}
-
-/** Where the columns of an empty result start, in percent of its height. */
-const GHOST_COLUMNS = [60, 35, 15, 70, 0, 50];
-
-/** Shown without amounts. The lower ends of the columns are outside of the picture, so only the tops are round. */
-function Invitation(props: ExampleProps) {
+/** The picture, and the total below it. The receipt shows the same. */
+export function Result({ estimate, title, problems = 0 }: ResultProps) {
+  const between = estimate && rangeText(estimate);
+  const each = estimate && eachText(estimate);
+  const [, before, mass] = /^(\D*)(.*)$/.exec(estimate ? unbroken(formatAbout(estimate.totalKg)) : "–") ?? [];
   return (
     <>
-      <svg className="footprint-ghost" aria-hidden="true">
-        {GHOST_COLUMNS.map((top, index) => (
-          <rect key={top} x={`${(index * 100) / 6}%`} y={`${top}%`} width="15.6%" height="200%" rx="8" />
-        ))}
-      </svg>
-      <p className="footprint-empty">Your estimate appears here as you type.</p>
-      <Examples title="Or see an example:" {...props} />
-    </>
-  );
-}
-
-interface ShownEstimate extends Pick<Reading, "country" | "largest">, ExampleProps {
-  estimate: FootprintEstimate;
-  electricity: ElectricityTable;
-  price: Price | null;
-}
-
-/** The number and its parts, which stay in view beside the fields. */
-function Total({ estimate, example, act }: ShownEstimate) {
-  const each = eachText(estimate);
-  const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
-  const [first = { kg: 0 }] = categories;
-  return (
-    <>
+      <Picture estimate={estimate} />
       <p className="footprint-total">
-        <span>{example === "" ? "Your estimate:" : `Example: ${example}`}</span>{" "}
-        <strong data-fact="total">
-          <span>{unbroken(formatAbout(estimate.totalKg))}</span> <small>CO₂e a year</small>
+        <span className="result-title">{title}</span>{" "}
+        <strong data-fact="total" aria-hidden={estimate === null}>
+          <small>{before}</small>
+          <span>{mass}</span> {estimate && <small>CO₂e a year</small>}
         </strong>
       </p>
-      {each !== "" && (
-        <p className="footprint-each">
-          <b data-fact="mass">{each}</b>, for <span data-fact="whom">{describeWhom(estimate.inputs)}</span>.
-        </p>
-      )}
-      {example !== "" && (
-        <p>These are not your figures. They are not sent unless you change a number or press “Use this”.</p>
-      )}
-      {categories.length > 0 && (
-        <ul className="footprint-bars">
-          {categories.map(({ category, kg }) => (
-            <li key={category}>
-              <span>{category}</span>{" "}
-              <span className="footprint-kg" data-fact="mass">
-                {formatMass(kg)}
-              </span>
-              <svg aria-hidden="true">
-                <rect width={`${(100 * kg) / first.kg}%`} height="100%" rx="3" />
-              </svg>
-            </li>
-          ))}
-        </ul>
-      )}
-      {example !== "" && <Examples title="Other examples:" example={example} act={act} />}
+      <p className="result-range">
+        {between && <span data-fact="range">{between}</span>} {each && <span data-fact="mass">{each}</span>}{" "}
+        {problems > 0 && (
+          <span className="result-problems" data-fact="problems">
+            {problems === 1 ? "1 amount needs a correction" : `${problems} amounts need a correction`}
+          </span>
+        )}
+      </p>
     </>
   );
 }
 
-/** The range, the price, and what would reduce the total. */
-function Details(shown: ShownEstimate) {
-  const { estimate, largest, country, electricity, price } = shown;
-  const between = rangeText(estimate);
+interface NotesProps {
+  estimate: FootprintEstimate | null;
+  /** A two-letter code, or empty. */
+  country: string;
+  price: Price | null;
+  /** A receipt is final: without the link to the country. */
+  isFinal?: boolean;
+}
+
+/** Where the figures are from, what the range covers, and the price. */
+export function Notes({ estimate, country, price, isFinal }: NotesProps) {
+  if (!estimate) return null;
+  const place = placeText(estimate, countryName(country));
+  const isWorld = estimate.lines.some((line) => line.place === null);
   return (
-    <div className="footprint-details">
-      {estimate.range && between !== "" && (
-        <p className="footprint-range">
-          <span data-fact="range">{capitalised(between)}</span>: <span>{rangeCover(estimate.range)}</span>.
+    <>
+      {place && (
+        <p>
+          <span>{`${place}.`}</span>{" "}
+          {isWorld && country === "" && !isFinal && <a href="#country">Choose your country</a>}
+        </p>
+      )}
+      {estimate.range && rangeText(estimate) !== "" && (
+        <p>
+          The range: <span>{rangeCover(estimate.range)}</span>.
         </p>
       )}
       {price && estimate.totalKg > 0 && (
-        <p className="footprint-cost">
+        <p>
           Credits for <span data-fact="mass">{formatMass(estimate.totalKg)}</span> cost{" "}
           <b data-fact="cost">{formatCost(estimate.totalKg, price)}</b>. {CREDITS_NOTE}
         </p>
       )}
-      <PlaceNote {...shown} />
-      {largest !== "" && (
-        <p>
-          The largest part: <b data-fact="largest">{largest}</b>. <span className="footprint-small">{ROUNDED}</span>
-        </p>
-      )}
-      {adviceFor(estimate, country, electricity).map(({ less, lessKg, change }) => (
-        <p key={less}>
+    </>
+  );
+}
+
+const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
+const SHORT_NAMES: Partial<Record<Category, string>> = { "Public transport and taxi": "Transport" };
+
+const COLUMN_PX = 160;
+/** Room for the figure above the largest column. */
+const ABOVE_PX = 24;
+/** The heights of the columns without an estimate. */
+const GREY_PX = [56, 88, 112, 32, 160, 48];
+/** The lower end of a column is outside of the picture, so only its top is round. */
+const BELOW_PX = 12;
+
+/** A column for each part of the estimate, always in the same place. */
+function Picture({ estimate }: Pick<ResultProps, "estimate">) {
+  const parts = estimate ? categoriesOf(estimate).filter(({ kg }) => kg > 0) : [];
+  const [largest] = parts;
+  const width = 100 / CATEGORIES.length;
+  return (
+    <div className="picture">
+      <p className="picture-fifth">
+        {largest && (
           <span>
-            <b>{less}</b> would save{" "}
-            <span className="nowrap" data-fact="mass">
-              {unbroken(formatAbout(lessKg))}
-            </span>{" "}
-            a year
+            <svg aria-hidden="true" width="24" height="16">
+              <rect x="1" y="1" width="22" height="24" rx="4" />
+            </svg>{" "}
+            a fifth less: <span data-fact="mass">{unbroken(`−${formatMass(largest.kg / 5)}`)}</span>
           </span>
-          {change && (
-            <span>
-              ; <span>{change.words}</span> would save{" "}
-              <span className="nowrap" data-fact="mass">
-                {unbroken(formatAbout(change.kg))}
-              </span>
-            </span>
-          )}
-          <span>.</span>
-        </p>
-      ))}
+        )}
+      </p>
+      <svg className="columns" height={ABOVE_PX + COLUMN_PX} aria-hidden="true">
+        {CATEGORIES.map((category, index) => {
+          const kg = parts.find((part) => part.category === category)?.kg ?? 0;
+          const share = largest ? Math.max(kg / largest.kg, kg > 0 ? 0.025 : 0) : 0;
+          const px = estimate ? Math.round(share * COLUMN_PX) : (GREY_PX[index] ?? 0);
+          const top = ABOVE_PX + COLUMN_PX - px;
+          const isLargest = category === largest?.category;
+          const height = px === 0 ? 0 : px + BELOW_PX;
+          return (
+            <svg key={category} aria-hidden="true" x={`${index * width}%`} width={`${width}%`} overflow="visible">
+              {isLargest && (
+                <rect
+                  className="column-fifth"
+                  x="3%"
+                  y={ABOVE_PX + COLUMN_PX / 5}
+                  width="94%"
+                  height={COLUMN_PX}
+                  rx="10"
+                />
+              )}
+              <rect
+                className={isLargest ? "column column-largest" : estimate ? "column" : "column column-grey"}
+                x="12%"
+                y={top}
+                width="76%"
+                height={height}
+                rx="8"
+              />
+              {kg > 0 && (
+                <text x="50%" y={top - 7} textAnchor="middle">
+                  {formatMass(kg)}
+                </text>
+              )}
+            </svg>
+          );
+        })}
+      </svg>
+      <ol className="picture-names" aria-hidden="true">
+        {CATEGORIES.map((category) => (
+          <li key={category}>{SHORT_NAMES[category] ?? category}</li>
+        ))}
+      </ol>
+      {largest && (
+        <div className="visually-hidden">
+          <table>
+            <caption>The parts of the estimate, the largest first</caption>
+            <tbody>
+              {parts.map(({ category, kg }) => (
+                <tr key={category}>
+                  <th scope="row">{category}</th>
+                  <td>{formatMass(kg)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
     </div>
   );
 }
 
-/** Says where an average is used instead of the visitor's country. */
-function PlaceNote({ country, estimate }: ShownEstimate) {
-  const averages = averagesText(estimate);
-  if (averages === "") return null;
-  return (
-    <p className="footprint-place">
-      <span>{`Computed with ${averages}:`}</span>{" "}
-      {/* With keys, because React cannot change the texts of one into those of the other on a translated page. */}
-      {country === "" ? (
-        <span key="choose">
-          choose <a href="#estimate-country">your country</a> for its own figures.
-        </span>
-      ) : (
-        <span key="none">{`there are no figures for ${countryName(country)}.`}</span>
-      )}
-    </p>
-  );
-}
-
-function Sources({ country, electricity, estimate }: ShownEstimate) {
-  const lines = explainLines(estimate, country, countryName(country), electricity);
-  return (
-    <details className="footprint-sources">
-      <summary>Factors and sources</summary>
-      <ul>
-        {lines.map((line) => (
-          <li key={line.label}>
-            <b>{line.label}</b>: <span data-fact="factor">{line.kgPerUnit}</span>{" "}
-            <span>{`kg CO₂e per ${line.unit}, ${line.where}.`}</span>
-          </li>
-        ))}
-      </ul>
-      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text */}
-      <div dangerouslySetInnerHTML={{ __html: sourcesHtml(lines, estimate.factorSet) }} />
-    </details>
-  );
+/** "Your estimate:" or "Example: student". */
+export function titleOfResult(estimate: FootprintEstimate | null, example: string): string {
+  if (example !== "") return `Example: ${example}`;
+  return estimate ? "Your estimate:" : "Your estimate appears here as you type.";
 }

@@ -1,9 +1,10 @@
-import type { ComponentProps, InputHTMLAttributes, KeyboardEvent } from "react";
-import { CONTACT_FIELDS } from "../../contract/contact-message.ts";
+import { type ComponentProps, Fragment, type InputHTMLAttributes, type KeyboardEvent } from "react";
+import { CONTACT_FIELDS, type ContactField } from "../../contract/contact-message.ts";
 import { suggestEmail } from "../../contract/email-suggestion.ts";
 import { formatAmount } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
-import type { FormView } from "./form-state.ts";
+import { type Country, countryOptions } from "./countries.ts";
+import type { Name } from "./form-state.ts";
 
 /** The parts of the page outside of the form contain fields of it. */
 export const FORM_ID = "message-form";
@@ -12,23 +13,21 @@ export const FORM_TITLE_ID = "form-title";
 export const FORM_HEAD_ID = "form-head";
 /** The control that opens and closes the estimate. */
 export const FOOTPRINT_TITLE_ID = "footprint-title";
-/** The main action of the estimate's result. */
+/** The link from the estimate to the message. */
 export const NEXT_ID = "footprint-next";
 
 /** What the form knows of a field. */
 export interface FieldState {
-  /** Also its id. Without a name, the form does not send it, and `id` is needed. */
-  name: string;
+  /** Also its id. */
+  name: Name;
   value: string;
   /** The value is not final. */
   isTyping?: boolean;
+  /** The message is on its way. */
+  readOnly?: boolean;
   error?: string | undefined;
   /** Shown while there is no error. */
   hint?: string | undefined;
-  /** Asks whether the value is right. The field's group shows it, with the id `${id}-question`. */
-  question?: string | undefined;
-  /** The numbers that an amount such as "1.500" can mean. */
-  meanings?: readonly string[] | undefined;
   onEdit(value: string): void;
   /** A button fills the field. */
   onFill?(value: string): void;
@@ -53,19 +52,19 @@ interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputEleme
  * `maxlength` for the message's fields, because browsers would silently cut pasted text.
  */
 export function Field(props: FieldProps) {
-  const { name, id = name, label, error, hint, question, meanings = [], noteId, options, rows, ...rest } = props;
+  const { name, id = name, label, error, hint, noteId, options, rows, readOnly, ...rest } = props;
   const { isTyping: _, onEdit, onFill, onLeave, children, ...native } = rest;
   const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
   const textId = kind && `${id}-${kind}`;
   const control = {
     ...native,
     id,
-    name: name || undefined,
+    name,
     onChange: ({ target }: { target: { value: string } }) => onEdit(target.value),
     onBlur: onLeave,
     // Always set on a required field: Firefox reports an empty one as invalid.
     "aria-invalid": native.required || error !== undefined ? error !== undefined : undefined,
-    "aria-describedby": [textId ?? noteId, question && `${id}-question`].filter(Boolean).join(" ") || undefined,
+    "aria-describedby": textId ?? noteId,
   };
   return (
     <div className={`field field-${id}`}>
@@ -79,20 +78,11 @@ export function Field(props: FieldProps) {
           ))}
         </select>
       ) : rows ? (
-        <textarea {...control} rows={rows} onKeyUp={showWhole} />
+        <textarea {...control} readOnly={readOnly} rows={rows} onKeyUp={showWhole} />
       ) : (
-        <input {...control} />
+        <input {...control} readOnly={readOnly} />
       )}
       {children}
-      {error !== undefined && meanings.length > 0 && (
-        <p className="meanings">
-          {meanings.map((text) => (
-            <button key={text} type="button" className="suggestion" data-fact="amount" onClick={() => onFill?.(text)}>
-              {`Use ${text}`}
-            </button>
-          ))}
-        </p>
-      )}
       {kind && (
         <p className={`field-${kind}`} id={textId}>
           {error ?? hint}
@@ -108,26 +98,30 @@ function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): 
 }
 
 /**
- * Suggests a correction, but not while the visitor is typing. The live region contains only the question: Orca does not
- * announce controls in it, and reads the rest twice.
+ * Suggests a correction, but not while the visitor is typing. The style sheet keeps room for it. The live region
+ * contains only the question: Orca does not announce controls in it, and reads the rest twice.
  */
 export function EmailField(field: FieldProps) {
   const suggestion = field.isTyping ? null : suggestEmail(field.value);
   return (
     <Field {...field} spellCheck={false}>
-      <p className="field-hint" aria-live="polite">
-        {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
+      <div className="field-suggestion">
+        <p aria-live="polite">
+          {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
+          {suggestion !== null && (
+            <span key={suggestion}>
+              Did you mean {suggestion.slice(suggestion.indexOf("@") + 1)}?{" "}
+              <span className="visually-hidden">A button to use this address follows.</span>
+            </span>
+          )}
+        </p>
         {suggestion !== null && (
-          <span key={suggestion}>
-            Did you mean {suggestion}? <span className="visually-hidden">A button to use this address follows.</span>
-          </span>
+          <button type="button" className="text-button" onClick={() => field.onFill?.(suggestion)}>
+            <span>Use it</span>
+            <span className="visually-hidden">{` ${suggestion}`}</span>
+          </button>
         )}
-      </p>
-      {suggestion !== null && (
-        <button type="button" className="suggestion" onClick={() => field.onFill?.(suggestion)}>
-          Use this address
-        </button>
-      )}
+      </div>
     </Field>
   );
 }
@@ -152,28 +146,49 @@ export function MessageField(field: FieldProps) {
   );
 }
 
+interface ContactInputProps extends FieldState {
+  name: ContactField;
+  countries: readonly Country[];
+  allCountries: readonly Country[];
+}
+
+/** A field of the message. */
+export function ContactInput({ countries, allCountries, ...state }: ContactInputProps) {
+  const { label, formLabel = label, isRequired, input, autoComplete } = CONTACT_FIELDS[state.name];
+  const field = { ...state, label: formLabel, required: isRequired, autoComplete };
+  if (input === "textarea") return <MessageField {...field} dir="auto" />;
+  if (input === "country") {
+    return (
+      <Fragment>
+        <Field {...field} options={countryOptions(countries, field.value)} />
+        {/* The server uses the last of two fields with the same name: this one, not the list that scripts fill. */}
+        <noscript data-fact="countries">
+          <Field {...field} id="plain-country" options={countryOptions(allCountries, "")} />
+        </noscript>
+      </Fragment>
+    );
+  }
+  const Control = input === "email" ? EmailField : Field;
+  const type = input === "text" ? undefined : input;
+  return <Control {...field} dir="auto" type={type} inputMode={type} />;
+}
+
 export function TextButton(props: ComponentProps<"button">) {
   return <button type="button" className="text-button" {...props} />;
 }
 
-/** Links to the fields to correct. */
-export function ProblemList({ problems }: Pick<FormView, "problems">) {
+/** A link to a field that needs a correction. */
+export function ProblemLink({ name, sentence }: { name: string; sentence: string }) {
   return (
-    <ul>
-      {problems.map(([name, sentence]) => (
-        <li key={name}>
-          <a
-            href={`#${name}`}
-            onClick={(event) => {
-              event.preventDefault();
-              focusOn(name);
-            }}
-          >
-            {sentence}
-          </a>
-        </li>
-      ))}
-    </ul>
+    <a
+      href={`#${name}`}
+      onClick={(event) => {
+        event.preventDefault();
+        focusOn(name);
+      }}
+    >
+      {sentence}
+    </a>
   );
 }
 

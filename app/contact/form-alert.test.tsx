@@ -1,17 +1,25 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { FormAlert } from "./form-alert.tsx";
-import { type FormState, startState } from "./form-state.ts";
+import type { AnsweredPost } from "../../contract/send-email-answer.ts";
+import { ContactForm } from "./contact-form.tsx";
+
+const SETTINGS = {
+  apiBase: "",
+  countriesUrl: "",
+  electricityUrl: "",
+  price: null,
+  answerWithin: "",
+  brand: "",
+  email: "",
+};
+const RECEIPT = { reference: "BC-1", sentAt: "", address: "", totalKg: null, estimate: null, country: "" };
 
 test("progress and an outcome appear in an atomic live region: assertive for a failure, otherwise polite", () => {
-  const regionOf = (phase: FormState["phase"]) => {
-    const state = { ...startState({ answer: null, reportHtml: "" }), phase };
-    const html = renderToStaticMarkup(<FormAlert state={state} answerWithin="" hasReport={false} />);
-    return /<div class="alerts" ([^>]*)><(?!\/)/.exec(html)?.[1];
+  const regionOf = (answered: AnsweredPost) => {
+    const html = renderToStaticMarkup(<ContactForm settings={SETTINGS} answered={answered} />);
+    return /<div class="live" ([^>]*)><(?!\/)/.exec(html)?.[1];
   };
   const [polite, assertive] = ["polite", "assertive"].map((live) => `aria-live="${live}" aria-atomic="true"`);
-  expect(regionOf({ kind: "sending" })).toBe(polite);
-  expect(regionOf({ kind: "sent", reference: "", totalKg: null, keepsEdits: false })).toBe(polite);
-  expect(regionOf({ kind: "failed", text: "" })).toBe(assertive);
-  expect(regionOf({ kind: "broken", isOffline: true })).toBe(assertive);
+  expect(regionOf({ kind: "sent", receipt: RECEIPT })).toBe(polite);
+  expect(regionOf({ kind: "refused", error: "Try later.", errors: {}, values: {} })).toBe(assertive);
 });

@@ -1,21 +1,26 @@
 import { expect, test } from "vitest";
-import {
-  type FormEvent,
-  type FormState,
-  hasFailed,
-  isDone,
-  nextState,
-  requestBody,
-  START_VALUES,
-  shownErrors,
-  startState,
-} from "./form-state.ts";
+import type { EstimateName } from "../../contract/footprint/fields.ts";
+import { type FormEvent, type FormState, type Name, nextState, START_VALUES, startState } from "./form-state.ts";
+import { formView, type Reading, requestBody, titleOf } from "./form-view.ts";
 
-const START = startState({ answer: null, reportHtml: "" });
+const START = startState(null);
 const VISITOR = { name: "Ada", email: "ada@example.com", phone: "1", message: "Hello" };
 const after = (...events: FormEvent[]): FormState => events.reduce(nextState, START);
-const edit = (name: string, value: string): FormEvent => ({ type: "edited", name, value });
-const seed = (values: object): FormEvent => ({ type: "seeded", values: { ...START_VALUES, ...values }, open: [] });
+const edit = (name: Name, value: string): FormEvent => ({ type: "edited", name, value });
+const seed = (values: object): FormEvent => ({
+  type: "seeded",
+  values: { ...START_VALUES, ...values },
+  open: [],
+  receipt: null,
+});
+const GAS: EstimateName = "footprint.gasKwh";
+/** Reads everything but "?". */
+const read = (values: FormState["values"]): Reading => ({
+  estimate: null,
+  total: `total ${values[GAS]}`,
+  errors: values[GAS] === "?" ? { [GAS]: "Enter a number." } : {},
+  hints: {},
+});
 
 test("starts with what stands in the fields, and opens the parts that contain input", () => {
   expect(after(seed({ ...VISITOR })).open).toEqual([]);
@@ -28,91 +33,89 @@ test("starts with what stands in the fields, and opens the parts that contain in
   expect(after(seed({ "footprint.people": "4" })).open).toEqual([]);
 });
 
+test("the answer to a refused post starts with its values, its errors, and the parts that contain them", () => {
+  const values = { ...VISITOR, name: " ", "footprint.busKm": "x", topic_code: "" };
+  const errors = { name: "Enter your name.", "footprint.busKm": "Enter a number." };
+  const state = startState({ kind: "refused", error: "Please correct.", errors, values });
+  expect(state).toMatchObject({ phase: { kind: "failed", text: "Please correct." }, open: ["footprint", "more"] });
+  expect(state.values).toEqual({ ...START_VALUES, ...VISITOR, name: " ", "footprint.busKm": "x" });
+  expect(formView(state).errors).toEqual(errors);
+  expect(titleOf(state, "B")).toBe("Error: Contact us | B");
+});
+
 test("reports an unreadable amount once its field is left, and other problems after a submit until they are edited", () => {
-  const unreadable = { "footprint.gasKwh": "Did you mean 11500 or 11.5?" };
-  const typing = after(edit("footprint.gasKwh", "11.500"));
-  expect(shownErrors(unreadable, typing)).toEqual({});
-  const left = nextState(typing, { type: "left", name: "footprint.gasKwh" });
-  expect(shownErrors(unreadable, left)).toEqual(unreadable);
+  const typing = after(edit(GAS, "?"));
+  const errorsOf = (state: FormState) => formView(state, read).errors;
+  expect(errorsOf(typing)).toEqual({});
+  const left = nextState(typing, { type: "left", name: GAS });
+  expect(errorsOf(left)).toEqual({ [GAS]: "Enter a number." });
   const refused = nextState(left, { type: "submitted", values: left.values, errors: { name: "Enter your name." } });
-  expect([hasFailed(refused), shownErrors(unreadable, refused).name]).toEqual([true, "Enter your name."]);
+  expect([formView(refused, read).isInError, errorsOf(refused).name]).toEqual([true, "Enter your name."]);
   const corrected = nextState(refused, edit("name", "A"));
-  expect([hasFailed(corrected), shownErrors(unreadable, corrected)]).toEqual([false, unreadable]);
-  const removed = nextState(refused, { type: "removed" });
-  expect(shownErrors({}, removed)).toEqual({ name: "Enter your name." });
+  expect([formView(corrected, read).isInError, errorsOf(corrected)]).toEqual([false, errorsOf(left)]);
 });
 
 test("what is announced changes after a pause, and when a field is left after it, not with a key", () => {
-  const paused = after(edit("footprint.gasKwh", "11.500"), { type: "settled" });
-  expect(paused.settled).toEqual({ values: paused.values, typing: "footprint.gasKwh" });
-  const left = nextState(paused, { type: "left", name: "footprint.gasKwh" });
-  expect(left.settled).toEqual({ values: paused.values, typing: "" });
-  expect(nextState(left, edit("footprint.gasKwh", "11.5")).settled).toBe(left.settled);
+  const announced = (state: FormState) => formView(state, read).announcement;
+  const typing = after(edit(GAS, "1"));
+  expect(announced(typing)).toBe("Your estimate: total ");
+  expect(announced(nextState(typing, { type: "settled" }))).toBe("Your estimate: total 1");
+  const doubtful = nextState(nextState(typing, edit(GAS, "?")), { type: "settled" });
+  expect(announced(doubtful)).toBe("Your estimate: total ?");
+  expect(announced(nextState(doubtful, { type: "left", name: GAS }))).toMatch(/^.+: Enter a number\. Your/);
+  expect(announced(nextState(typing, { type: "removed" }))).toMatch(/^The estimate was removed\./);
+  expect(announced(nextState(typing, { type: "exampled", name: "student" }))).toBe("Example: student, total 3000");
 });
 
-test("after a success, clears what was sent, keeps what was changed since, and shows the estimate that was sent", () => {
-  const values = { ...START_VALUES, ...VISITOR, "footprint.carKm": "1" };
-  const date = new Date(0);
-  const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
+test("while a message is sent, its fields are read-only; after a success they are empty, and there is a receipt", () => {
+  const values = { ...START_VALUES, ...VISITOR, country: "FR", "footprint.carKm": "1" };
   const sending = after(seed(values), { type: "submitted", values, errors: {} });
-  const done = nextState(sending, { type: "answered", answer, date });
-  expect([isDone(done), done.values, done.open]).toEqual([true, START_VALUES, []]);
-  expect(done.report).toEqual({ values, reference: "BC-7K3Q-9M", date });
-  const changed = nextState(sending, edit("message", "Hello again"));
-  const kept = nextState(changed, { type: "answered", answer, date });
-  expect([isDone(kept), kept.values]).toEqual([false, { ...START_VALUES, message: "Hello again" }]);
+  for (const event of [edit("name", "B"), { type: "removed" }, { type: "exampled", name: "student" }] as const) {
+    expect(nextState(sending, event)).toBe(sending);
+  }
+  const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
+  const sentAt = "2026-01-05T10:00:00.000Z";
+  const done = nextState(sending, { type: "answered", answer, sentAt, estimate: null });
+  const receipt = {
+    reference: "BC-7K3Q-9M",
+    sentAt,
+    address: VISITOR.email,
+    totalKg: 1,
+    estimate: null,
+    country: "FR",
+  };
+  expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, open: [] });
+  expect(titleOf(done, "B")).toBe("Message sent | B");
+  expect(nextState(done, { type: "again" })).toMatchObject({ phase: { kind: "idle" }, values: START_VALUES });
+  // The history entry has kept it.
+  expect(after({ type: "seeded", values: {}, open: [], receipt }).phase).toEqual({ kind: "sent", receipt });
 });
 
 test("removing the estimate resets its fields alone", () => {
-  const state = after(seed({ ...VISITOR, "footprint.carKm": "1", "footprint.for": "organisation" }), {
-    type: "removed",
-  });
-  expect(state.values).toEqual({ ...START_VALUES, ...VISITOR });
+  const own = { ...VISITOR, "footprint.carKm": "1", "footprint.for": "organisation" };
+  expect(after(seed(own), { type: "removed" }).values).toEqual({ ...START_VALUES, ...VISITOR });
 });
 
-test("an example fills what is empty, can be replaced, and is sent only once a number was changed or it is used", () => {
-  const figures = { "footprint.gasKwh": "7500", "footprint.gasPer": "year", "footprint.people": "2" };
-  const own = { ...VISITOR, "footprint.people": "2", "footprint.carKm": "?", "footprint.carUnit": "mi" };
-  const all = { ...figures, "footprint.carKm": "5000", "footprint.carUnit": "km" };
-  const shown = after(seed({ ...own, "footprint.gasPer": "month" }), { type: "exampled", name: "flat", figures: all });
-  expect(shown.values).toMatchObject({ ...own, ...figures, example: "flat" });
-  const others = { "footprint.people": "9", "footprint.longFlights": "1" };
-  // Also after a reload.
-  const replaced = nextState(after(seed(shown.values)), { type: "exampled", name: "student", figures: others });
-  expect(replaced.values).toEqual({
-    ...START_VALUES,
-    ...own,
-    "footprint.longFlights": "1",
-    example: "student",
-    exampleFields: "footprint.longFlights",
+test("an example changes no field; starting from it fills what is empty, in the usual units", () => {
+  const own = { ...VISITOR, country: "FR", "footprint.people": "9", "footprint.gasPer": "month" };
+  const state = after(seed(own), { type: "exampled", name: "flat for two" });
+  expect(state.values).toEqual({ ...START_VALUES, ...own });
+  expect(formView(state, read).shown.total).toBe("total 7500");
+  expect(formView(state, read).isEnclosed).toBe(false);
+  const started = nextState(state, { type: "adopted" });
+  expect(started).toMatchObject({
+    example: "",
+    values: { ...own, "footprint.gasKwh": "7500", "footprint.gasPer": "year" },
   });
-  const isSent = ({ values }: FormState) => "footprint" in JSON.parse(requestBody(values));
-  expect(isSent(nextState(shown, edit("message", "Hi")))).toBe(false);
-  expect(isSent(nextState(shown, edit("footprint.gasKwh", "7501")))).toBe(true);
-  const used = nextState(shown, { type: "adopted" });
-  expect([isSent(used), JSON.parse(requestBody(used.values)).example]).toEqual([true, undefined]);
-  // A reload keeps the name together with the figures.
-  expect(isSent(after(seed(shown.values)))).toBe(false);
-  const sending = nextState(shown, { type: "submitted", values: shown.values, errors: {} });
-  const answer = { success: true, reference: "BC-7K3Q-9M" } as const;
-  const done = nextState(sending, { type: "answered", answer, date: new Date(0) });
-  expect([done.report, done.values]).toEqual(["", START_VALUES]);
-  const usedMeanwhile = nextState(nextState(sending, { type: "adopted" }), {
-    type: "answered",
-    answer,
-    date: new Date(0),
-  });
-  expect(usedMeanwhile.values).toMatchObject({ ...figures, message: "" });
-  expect(nextState(replaced, { type: "removed" })).toMatchObject({
-    values: { ...START_VALUES, ...own },
-    open: ["footprint"],
-  });
+  expect(nextState(state, edit("message", "Hi")).example).toBe("flat for two");
+  expect(nextState(state, edit(GAS, "1")).example).toBe("");
 });
 
 test("sends the estimate only with an amount, and every field by its name", () => {
   const values = { ...START_VALUES, ...VISITOR, "footprint.people": "4" };
-  expect(JSON.parse(requestBody(values))).toEqual({ ...VISITOR, country: "" });
-  expect(JSON.parse(requestBody({ ...values, "footprint.carKm": "1" })).footprint).toMatchObject({
+  const bodyOf = (more: object) => JSON.parse(requestBody({ ...values, ...more }, { topic_code: "" }));
+  expect(bodyOf({})).toEqual({ ...VISITOR, country: "", topic_code: "" });
+  expect(bodyOf({ "footprint.carKm": "1" }).footprint).toMatchObject({
     carKm: "1",
     people: "4",
     carUnit: "km",

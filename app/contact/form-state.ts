@@ -1,27 +1,20 @@
-import { EMPTY_MESSAGE, parseContactMessage } from "../../contract/contact-message.ts";
-import { AMOUNTS, FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
-import { type AnswerErrors, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
-import { FOLDED, type Fold } from "./questions.ts";
-import type { Reading } from "./reading.ts";
+import { type ContactField, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { AMOUNTS, type EstimateName, nameOf, START_TEXTS } from "../../contract/footprint/fields.ts";
+import type { AnswerErrors, AnsweredPost, Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { EXAMPLES, type ExampleName, FOLDED, type Fold } from "./questions.ts";
 
-/** The text of every field, by name. The radio buttons of a group have one value. */
-export type Values = Readonly<Record<string, string>>;
+export type Name = ContactField | EstimateName;
 
-/**
- * The name of the example that is shown, and the names of the fields that it filled, separated by spaces. They are
- * hidden fields, so that they are kept together with the amounts.
- */
-const NO_EXAMPLE = { example: "", exampleFields: "" };
-
-/** The amounts whose unit visitors choose, with the field of the unit. */
-const UNIT_FIELDS: Values = {
-  "footprint.electricityKwh": "footprint.electricityPer",
-  "footprint.gasKwh": "footprint.gasPer",
-  "footprint.carKm": "footprint.carUnit",
-};
+/** The text of every field. The radio buttons of a group have one value. */
+export type Values = Readonly<Record<Name, string>>;
 
 /** The form as it starts. A field is filled in if its value differs from this one. */
-export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, ...NO_EXAMPLE };
+export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS };
+
+export function isName(name: string): name is Name {
+  return name in START_VALUES;
+}
 
 /**
  * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,
@@ -29,248 +22,175 @@ export const START_VALUES: Values = { ...EMPTY_MESSAGE, ...START_TEXTS, ...NO_EX
  */
 export type Phase =
   | { kind: "idle" | "invalid" | "sending" }
-  | SentPhase
+  | { kind: "sent"; receipt: Receipt }
   | { kind: "failed"; text: string }
   | { kind: "broken"; isOffline: boolean };
 
-export interface SentPhase {
-  kind: "sent";
-  reference: string;
-  totalKg: number | null;
-  /** The visitor changed fields while the message was being sent; the form keeps these changes. */
-  keepsEdits: boolean;
-}
-
-/** An estimate that was sent from this page. */
-export interface SentReport {
-  values: Values;
-  reference: string;
-  date: Date;
+/** What screen readers announce after a pause in typing. */
+interface Settled extends Pick<FormState, "values" | "typing" | "example"> {
+  isRemoved: boolean;
 }
 
 export interface FormState {
   /** React has taken over the fields. */
   isInteractive: boolean;
   values: Values;
+  /** The example that the estimate shows instead of the visitor's figures, which stay as they are. */
+  example: ExampleName | "";
   phase: Phase;
   /** The values of the last submit, and their errors. */
   submitted: Values;
   errors: AnswerErrors;
   /** The field that the visitor is typing in. Its value is not final. */
-  typing: string;
-  /** The state after the last pause in typing, which screen readers announce. */
-  settled: Pick<FormState, "values" | "typing">;
+  typing: Name | "";
+  settled: Settled;
   open: readonly Fold[];
-  /** The HTML is the server's report after a post without script; empty for none. */
-  report: SentReport | string;
 }
 
 export type FormEvent =
-  | { type: "seeded"; values: Values; open: readonly Fold[] }
-  | { type: "edited"; name: string; value: string }
-  | { type: "left"; name: string }
-  | { type: "settled" }
-  | { type: "exampled"; name: string; figures: Values }
-  | { type: "adopted" }
+  | { type: "seeded"; values: Partial<Values>; open: readonly Fold[]; receipt: Receipt | null }
+  | { type: "edited"; name: Name; value: string }
+  | { type: "left"; name: Name }
+  | { type: "settled" | "adopted" | "removed" | "again" }
+  | { type: "exampled"; name: ExampleName | "" }
   | { type: "toggled"; fold: Fold; isOpen: boolean }
-  | { type: "removed" }
   | { type: "submitted"; values: Values; errors: AnswerErrors }
-  | { type: "answered"; answer: SendEmailAnswer; date: Date }
-  | { type: "broke"; isOffline: boolean }
-  | { type: "again" };
+  | { type: "answered"; answer: SendEmailAnswer; sentAt: string; estimate: FootprintEstimate | null }
+  | { type: "broke"; isOffline: boolean };
 
 /** Changes the state and moves the focus. */
 export type Act = (event: FormEvent, focusId: string) => void;
 
-/** The state of a new page, or of a page that the server sent as the answer to a post without script. */
-export function startState({ answer, reportHtml }: { answer: SendEmailAnswer | null; reportHtml: string }): FormState {
+/** The state of a new page, or of a page that answers a post without script. */
+export function startState(answered: AnsweredPost | null): FormState {
   const start: FormState = {
     isInteractive: false,
     phase: { kind: "idle" },
     submitted: START_VALUES,
     errors: {},
     open: [],
-    report: reportHtml,
-    ...settledOn(START_VALUES),
+    ...settledOn({ values: START_VALUES, example: "" }),
   };
-  return answer ? { ...start, ...outcomeOf(answer) } : start;
+  if (answered?.kind === "sent") return { ...start, phase: answered };
+  if (!answered) return start;
+  // A form posts line ends as CRLF.
+  const { message = "" } = answered.values;
+  const values = { ...START_VALUES, ...onlyNames({ ...answered.values, message: message.replaceAll("\r\n", "\n") }) };
+  const phase = { kind: "failed", text: answered.error } as const;
+  const { errors } = answered;
+  return {
+    ...start,
+    ...settledOn({ values, example: "" }),
+    phase,
+    errors,
+    submitted: values,
+    open: foldsOf(values, errors),
+  };
 }
 
+export function onlyNames(values: Readonly<Record<string, string>>): Partial<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isName(name)));
+}
+
+/** Events that a message on its way does not allow: its fields are read-only. */
+const EDITS: readonly FormEvent["type"][] = ["edited", "exampled", "adopted", "removed", "submitted"];
+
 export function nextState(state: FormState, event: FormEvent): FormState {
+  if (state.phase.kind === "sending" && EDITS.includes(event.type)) return state;
   switch (event.type) {
     case "seeded": {
       const values = { ...state.values, ...event.values };
-      const open = foldsToOpen(values, event.open);
-      return { ...state, ...settledOn(values), isInteractive: true, submitted: values, open };
+      const seeded = { ...state, ...settledOn({ values, example: "" }), isInteractive: true, submitted: values };
+      if (event.receipt) return { ...seeded, phase: { kind: "sent", receipt: event.receipt } };
+      return { ...seeded, open: [...new Set([...state.open, ...event.open, ...foldsOf(values, {})])] };
     }
     case "edited": {
-      const example = event.name in START_TEXTS ? NO_EXAMPLE : {};
-      return { ...state, values: { ...state.values, ...example, [event.name]: event.value }, typing: event.name };
+      const example = event.name in START_TEXTS ? "" : state.example;
+      return { ...state, example, values: { ...state.values, [event.name]: event.value }, typing: event.name };
     }
     case "left": {
       if (state.typing !== event.name) return state;
-      const left = { ...state, typing: "" };
+      const left: FormState = { ...state, typing: "" };
       return state.settled.values === state.values ? nextState(left, { type: "settled" }) : left;
     }
     case "settled":
-      return { ...state, settled: { values: state.values, typing: state.typing } };
-    case "exampled": {
-      const own = withoutExample(state.values);
-      // Fills what is empty. The amounts of an example are in the usual units.
-      const isEmpty = (values: Values, name: string) => values[name] === START_VALUES[name];
-      const filled = Object.keys(event.figures).filter((name) => isEmpty(own, name) && !isEmpty(event.figures, name));
-      const names = [...filled, ...filled.flatMap((name) => UNIT_FIELDS[name] ?? [])];
-      const figures = names.map((name) => [name, event.figures[name] ?? START_VALUES[name]]);
-      const example = { example: event.name, exampleFields: names.join(" ") };
-      return { ...state, ...settledOn({ ...own, ...Object.fromEntries(figures), ...example }) };
-    }
+      return { ...state, settled: { ...settledOn(state).settled, typing: state.typing } };
+    case "exampled":
+      return { ...state, ...settledOn({ ...state, example: event.name }) };
     case "adopted":
-      return { ...state, ...settledOn({ ...state.values, ...NO_EXAMPLE }) };
+      return { ...state, ...settledOn({ values: withExample(state), example: "" }) };
     case "toggled": {
       const others = state.open.filter((fold) => fold !== event.fold);
       return { ...state, open: event.isOpen ? [...others, event.fold] : others };
     }
-    case "removed":
-      // Without its example, the part stays open for the visitor's own amounts.
-      if (state.values.example) return { ...state, ...settledOn(withoutExample(state.values)) };
-      return { ...state, ...settledOn({ ...state.values, ...START_TEXTS }), open: [] };
+    case "removed": {
+      const left = settledOn({ values: { ...state.values, ...START_TEXTS }, example: "" });
+      return { ...state, ...left, settled: { ...left.settled, isRemoved: true } };
+    }
     case "submitted": {
       const { values, errors } = event;
       const kind = Object.keys(errors).length > 0 ? "invalid" : "sending";
       return { ...state, values, submitted: values, errors, phase: { kind }, typing: "" };
     }
     case "answered": {
-      const { answer, date } = event;
-      if (answer.success) return afterSuccess(state, answer, date);
-      return { ...state, ...outcomeOf({ ...answer, error: `${answer.error} Nothing you typed is lost.` }) };
+      const { answer, sentAt, estimate } = event;
+      if (!answer.success) {
+        const phase = { kind: "failed", text: `${answer.error} Nothing you typed is lost.` } as const;
+        return { ...state, phase, errors: answer.fields ?? {} };
+      }
+      const { email: address, country } = state.submitted;
+      const totalKg = answer.footprint?.totalKg ?? null;
+      const receipt = { reference: answer.reference, sentAt, address, totalKg, estimate, country };
+      return { ...startState({ kind: "sent", receipt }), isInteractive: true };
     }
     case "broke":
       return { ...state, phase: { kind: "broken", isOffline: event.isOffline } };
     case "again":
-      return { ...state, phase: { kind: "idle" } };
+      return { ...startState(null), isInteractive: true };
   }
 }
 
-/** The values that the visitor entered. */
-function withoutExample(values: Values): Values {
-  const names = values.exampleFields?.split(" ").filter((name) => name in START_TEXTS) ?? [];
-  return { ...values, ...Object.fromEntries(names.map((name) => [name, START_TEXTS[name] ?? ""])), ...NO_EXAMPLE };
+function settledOn({ values, example }: Pick<FormState, "values" | "example">) {
+  return { values, example, typing: "" as const, settled: { values, example, typing: "" as const, isRemoved: false } };
 }
 
-function settledOn(values: Values): Pick<FormState, "values" | "typing" | "settled"> {
-  return { values, typing: "", settled: { values, typing: "" } };
+/** The figures of an example, for the visitor's country. */
+export function exampleValues(name: ExampleName, country: string): Values {
+  return { ...START_VALUES, ...EXAMPLES[name], country };
 }
 
-function outcomeOf(answer: SendEmailAnswer, keepsEdits = false): Pick<FormState, "phase" | "errors"> {
-  if (!answer.success) return { phase: { kind: "failed", text: answer.error }, errors: answer.fields ?? {} };
-  const { reference, footprint } = answer;
-  return { phase: { kind: "sent", reference, totalKg: footprint?.totalKg ?? null, keepsEdits }, errors: {} };
-}
+/** The amounts whose unit visitors choose, with the field of the unit. */
+const UNIT_FIELDS = {
+  "footprint.electricityKwh": "footprint.electricityPer",
+  "footprint.gasKwh": "footprint.gasPer",
+  "footprint.carKm": "footprint.carUnit",
+} as const;
 
-/** Clears each field that still has the sent value. */
-function afterSuccess(state: FormState, answer: SendEmailAnswer & { success: true }, date: Date): FormState {
-  const { submitted } = state;
-  // An example that was used meanwhile has not been sent.
-  const isUsed = state.values.example !== submitted.example;
-  const kept = Object.entries(state.values).filter(
-    ([name, value]) => value !== submitted[name] || (isUsed && name in START_TEXTS),
+/** The visitor's figures, with the example's where there are none. The example's are in the usual units. */
+function withExample({ values, example }: FormState): Values {
+  if (example === "") return values;
+  const figures = Object.entries(EXAMPLES[example]) as [EstimateName, string][];
+  const filled = figures.filter(([name]) => values[name] === START_VALUES[name]);
+  const units = filled.flatMap(([name]) =>
+    name in UNIT_FIELDS ? [UNIT_FIELDS[name as keyof typeof UNIT_FIELDS]] : [],
   );
-  const keepsEdits = kept.length > 0;
-  return {
-    ...state,
-    ...settledOn({ ...START_VALUES, ...Object.fromEntries(kept) }),
-    ...outcomeOf(answer, keepsEdits),
-    open: keepsEdits ? state.open : [],
-    report: isEnclosed(submitted) ? { values: submitted, reference: answer.reference, date } : "",
-  };
+  const usual = Object.fromEntries(units.map((name) => [name, START_VALUES[name]]));
+  return { ...values, ...usual, ...Object.fromEntries(filled) };
 }
 
-/** Folds that contain input must be open, whether the visitor or the browser wrote it. */
-function foldsToOpen(values: Values, open: readonly Fold[]): Fold[] {
-  const isFilledIn = (field: string) => values[FIELD_PREFIX + field] !== START_VALUES[FIELD_PREFIX + field];
-  const filled = FOLDED.filter(({ groups }) => groups.some(({ labels }) => Object.keys(labels).some(isFilledIn)));
-  const outer: Fold[] = hasAmounts(values) ? ["footprint"] : [];
-  return [...new Set([...open, ...outer, ...filled.map(({ fold }) => fold)])];
-}
-
-/** What the page shows that follows from the state. `read` is missing until the arithmetic has loaded. */
-export function formView(state: FormState, read: ((values: Values) => Reading) | undefined) {
-  const { values, typing, settled } = state;
-  const reading = read?.(values);
-  const before = read?.(settled.values);
-  const { example = "" } = settled.values;
-  const total = before?.total && `${example ? `Example: ${example},` : "Your estimate:"} ${before.total}`;
-  return {
-    reading,
-    errors: shownErrors(reading?.errors ?? {}, state),
-    /** The unreadable amounts, which prevent sending. */
-    problems: problemsOf(withoutTyping(reading?.errors ?? {}, typing)),
-    /** The first of them, even while the visitor is typing in it. */
-    unreadable: Object.keys(reading?.errors ?? {})[0],
-    /** For screen readers, after a pause in typing. */
-    announcement: [
-      ...problemsOf(withoutTyping(before?.errors ?? {}, settled.typing)).map(([, sentence]) => sentence),
-      ...(total ? [total] : []),
-    ].join(" "),
-    isEnclosed: isEnclosed(values),
-    example: values.example ?? "",
-    isDone: isDone(state),
-    isInError: hasFailed(state),
-  };
-}
-
-export type FormView = ReturnType<typeof formView>;
-
-/** The message was sent and nothing was typed since, so the confirmation replaces the form. */
-export function isDone({ phase }: FormState): boolean {
-  return phase.kind === "sent" && !phase.keepsEdits;
-}
-
-export function hasFailed(state: FormState): boolean {
-  const { kind } = state.phase;
-  return kind === "failed" || kind === "broken" || (kind === "invalid" && Object.keys(openErrors(state)).length > 0);
-}
-
-/** The errors of the last submit whose fields still have the submitted value. */
-function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([name]) => values[name] === submitted[name]));
-}
-
-/** The errors to show at their fields. */
-export function shownErrors(unreadable: FootprintErrors, state: FormState): AnswerErrors {
-  return withoutTyping({ ...unreadable, ...openErrors(state) }, state.typing);
-}
-
-/** An error is reported as soon as its field is left, not while the visitor is typing. */
-function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
+/** Folds that contain input or an error must be open, whoever wrote it. */
+function foldsOf(values: Values, errors: AnswerErrors): Fold[] {
+  const isTouched = (name: EstimateName) => values[name] !== START_VALUES[name] || name in errors;
+  const inner = FOLDED.filter(({ groups }) =>
+    groups.some(({ labels }) =>
+      (Object.keys(labels) as (keyof typeof labels)[]).some((field) => isTouched(nameOf(field))),
+    ),
+  );
+  const hasError = Object.keys(START_TEXTS).some((name) => name in errors);
+  return [...(hasAmounts(values) || hasError ? (["footprint"] as const) : []), ...inner.map(({ fold }) => fold)];
 }
 
 /** Default distances, default choices and the number of people are not amounts. */
 export function hasAmounts(values: Values): boolean {
-  return Object.keys(AMOUNTS).some((name) => values[FIELD_PREFIX + name]?.trim());
-}
-
-/** An estimate goes with the message. An example does not. */
-function isEnclosed(values: Values): boolean {
-  return hasAmounts(values) && !values.example;
-}
-
-/** The figures are needed while the part is open, and for an estimate that will be sent or was sent. */
-export function needsFigures({ open, values, report }: FormState): boolean {
-  return open.includes("footprint") || hasAmounts(values) || typeof report === "object";
-}
-
-/** Everything that prevents sending, by field. */
-export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerErrors {
-  const message = parseContactMessage(values);
-  return { ...(!message.ok && message.fields), ...unreadable };
-}
-
-/** The body of `/send-email`, where the fields of the estimate have names without a prefix. */
-export function requestBody(values: Values): string {
-  const message = Object.entries(values).filter(([name]) => !(name in START_TEXTS || name in NO_EXAMPLE));
-  const amounts = Object.keys(START_TEXTS).map((name) => [name.slice(FIELD_PREFIX.length), values[name]]);
-  const footprint = isEnclosed(values) ? Object.fromEntries(amounts) : undefined;
-  return JSON.stringify({ ...Object.fromEntries(message), footprint });
+  return (Object.keys(AMOUNTS) as (keyof typeof AMOUNTS)[]).some((field) => values[nameOf(field)].trim() !== "");
 }

@@ -1,4 +1,4 @@
-import { type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
+import { type EstimateName, type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
 
 /** The parts of the page that visitors open and close. */
 export type Fold = "footprint" | "flights" | "more";
@@ -13,6 +13,20 @@ export interface Group {
 
 /** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
 export type Words = string | readonly [household: string, organisation: string];
+
+const EXAMPLE_FIELDS = ["for", "people", "electricityKwh", "gasKwh", "carKm", "shortFlights", "longFlights"];
+
+function figures(...texts: string[]): Readonly<Partial<Record<EstimateName, string>>> {
+  return Object.fromEntries(texts.flatMap((text, at) => (text ? [[`footprint.${EXAMPLE_FIELDS[at]}`, text]] : [])));
+}
+
+/** Round figures that we chose, for visitors who want to see a result first. In the usual units. */
+export const EXAMPLES = {
+  "flat for two": figures("household", "2", "1800", "7500", "5000", "2"),
+  "office of 40": figures("organisation", "40", "80000", "60000", "20000", "40", "8"),
+  student: figures("household", "1", "900", "3000", "", "1"),
+} as const;
+export type ExampleName = keyof typeof EXAMPLES;
 
 export const WHOM: Group = {
   legend: "Who is it for?",

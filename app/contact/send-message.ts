@@ -1,9 +1,9 @@
 import { type Dispatch, type SubmitEvent, useRef } from "react";
 import { flushSync } from "react-dom";
 import { readAnswer } from "../../contract/send-email-answer.ts";
-import { type FormEvent, type FormState, problemsIn, requestBody, type Values } from "./form-state.ts";
-import { readValues, rememberValues } from "./kept-values.ts";
-import type { Reading } from "./reading.ts";
+import { type FormEvent, type FormState, isName, onlyNames, type Values } from "./form-state.ts";
+import { problemsIn, type Reading, requestBody } from "./form-view.ts";
+import { readFields } from "./kept-values.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -20,13 +20,16 @@ export function useSending(
     event.preventDefault();
     if (state.phase.kind === "sending") return;
     // Includes what a program wrote without an event.
-    const values = { ...state.values, ...readValues(event.currentTarget) };
-    const errors = problemsIn(values, read?.(values).errors ?? {});
+    const fields = readFields(event.currentTarget);
+    const values = { ...state.values, ...onlyNames(fields) };
+    const reading = read?.(values);
+    const errors = problemsIn(values, reading?.errors ?? {});
     // Rendered at once, so that a second press finds the new phase, even in the same task.
     flushSync(() => dispatch({ type: "submitted", values, errors }));
     if (Object.keys(errors).length > 0) return;
     try {
-      const body = requestBody(values);
+      const others = Object.fromEntries(Object.entries(fields).filter(([name]) => !isName(name)));
+      const body = requestBody(values, others);
       // The same message keeps its key, so that sending it again after a lost answer does not store it twice.
       if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
       const response = await fetch(`${apiBase}/send-email`, {
@@ -37,8 +40,8 @@ export function useSending(
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const answer = readAnswer(await response.json());
-      if (answer.success) rememberValues({});
-      dispatch({ type: "answered", answer, date: new Date() });
+      const sentAt = new Date().toISOString();
+      dispatch({ type: "answered", answer, sentAt, estimate: reading?.estimate ?? null });
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke", isOffline: !navigator.onLine });

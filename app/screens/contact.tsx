@@ -1,7 +1,11 @@
+import { createElement } from "react";
+import type { FormSettings } from "../../contract/build-manifest.ts";
 import { answerTimeInWords } from "../../contract/duration.ts";
 import { ContactEmail } from "../components/links.tsx";
-import { ContactForm, FORM_ROOT_ID } from "../contact/contact-form.tsx";
-import { OPEN_AT_FRAGMENT } from "../contact/footprint-part.tsx";
+import { OPEN_AT_FRAGMENT } from "../contact/estimate-part.tsx";
+import { startState } from "../contact/form-state.ts";
+import { titleOf } from "../contact/form-view.ts";
+import { FormRoot } from "../contact/render-form.tsx";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import formStyles from "../styles/contact.css?inline";
@@ -10,7 +14,7 @@ import resultStyles from "../styles/estimate-result.css?inline";
 
 export const contact: Screen = {
   name: "contact",
-  title: `Contact us | ${site.brand}`,
+  title: titleOf(startState(null), site.brand),
   headline: "Get in Touch",
   description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by email.`,
   isIndexed: true,
@@ -22,14 +26,18 @@ export const contact: Screen = {
   render: (context) => <Contact {...context} />,
 };
 
-function Contact({ settings, electricityUrl, countries = [], answered }: RenderContext) {
-  const { siteUrl, apiBase, countriesUrl } = settings;
-  const { pricePerTonne: price } = site;
-  const answerWithin = site.answerWithin ? answerTimeInWords(site.answerWithin) : "";
+export function formSettings({ settings, electricityUrl }: RenderContext): FormSettings {
+  const { brand, contactEmail: email, pricePerTonne: price, answerWithin: promised } = site;
+  const { apiBase, countriesUrl } = settings;
+  const answerWithin = promised ? answerTimeInWords(promised) : "";
+  return { apiBase, countriesUrl, electricityUrl, price, answerWithin, brand, email };
+}
+
+function Contact(context: RenderContext) {
   return (
     <div className="contact">
       <p className="print-only contact-owner">
-        <b>{site.brand}</b>, {siteUrl}
+        <b>{site.brand}</b>, {context.settings.siteUrl}
       </p>
       <section className="contact-intro">
         <h1>{contact.headline}</h1>
@@ -47,25 +55,12 @@ function Contact({ settings, electricityUrl, countries = [], answered }: RenderC
           </p>
         </div>
       </section>
-      <div
-        id={FORM_ROOT_ID}
-        className="contact-parts"
-        data-api-base={apiBase}
-        data-countries-url={countriesUrl}
-        data-electricity-url={electricityUrl}
-        data-price={price ? JSON.stringify(price) : undefined}
-        data-answer-within={answerWithin || undefined}
-        data-email={site.contactEmail}
-        data-answer={answered?.json}
-        data-country={answered?.country}
-      >
-        <ContactForm
-          {...{ apiBase, countriesUrl, electricityUrl, price, answerWithin, countries }}
-          email={site.contactEmail}
-          answer={answered?.answer ?? null}
-          reportHtml={answered?.reportHtml ?? ""}
-        />
-      </div>
+      {context.answered ? (
+        // FORM_MARKER: the server writes the form here.
+        createElement("answer-form")
+      ) : (
+        <FormRoot settings={formSettings(context)} countries={context.countries ?? []} answered={null} />
+      )}
     </div>
   );
 }

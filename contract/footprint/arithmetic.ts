@@ -19,13 +19,18 @@ import {
 } from "./factors.ts";
 import { AMOUNTS, type AmountField, type Category, type FootprintInputs } from "./fields.ts";
 
-/** One way, in km. A short flight that is longer may be a long flight. */
-export const SHORT_MAX_KM = 3700;
+/** One way, in km. */
+const SHORT_MAX_KM = 3700;
 const DOMESTIC_MAX_KM = 500;
 
 /** The source has a separate factor without classes for flights up to this distance. */
 export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
   return shortFlightKm <= DOMESTIC_MAX_KM;
+}
+
+/** A short flight that is longer counts as a long one. */
+export function isLong({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
+  return shortFlightKm > SHORT_MAX_KM;
 }
 
 const KM_PER_MILE = 1.609344;
@@ -150,7 +155,8 @@ export function factorOf(
       if (inputs.carFuel === "electric") return gridFactor(country, electricity, "km", ELECTRIC_CAR_KWH_PER_KM);
       return { factor: CAR[inputs.carFuel] };
     case "shortFlights":
-      return { factor: isDomestic(inputs) ? DOMESTIC_FLIGHT : SHORT_FLIGHT[inputs.shortFlightClass] };
+      if (isDomestic(inputs)) return { factor: DOMESTIC_FLIGHT };
+      return { factor: (isLong(inputs) ? LONG_FLIGHT : SHORT_FLIGHT)[inputs.shortFlightClass] };
     case "longFlights":
       return { factor: LONG_FLIGHT[inputs.longFlightClass] };
     case "hotelNights": {
@@ -209,30 +215,4 @@ export function categoriesOf({ lines }: FootprintEstimate): { category: Category
     totals.set(category, (totals.get(category) ?? 0) + kg);
   }
   return [...totals].map(([category, kg]) => ({ category, kg })).sort((a, b) => b.kg - a.kg);
-}
-
-interface Saving {
-  category: Category;
-  /** A fifth of the category. */
-  lessKg: number;
-  /** By a full switch, such as to an electric car. `null` if there is none, or if it saves next to nothing. */
-  switchKg: number | null;
-}
-
-/** The savings in the two largest parts, if the second is not small. Both have a fifth, so that they can be compared. */
-export function savingsOf(estimate: FootprintEstimate, country: string, electricity: ElectricityTable): Saving[] {
-  const { inputs, totalKg } = estimate;
-  const switches: Partial<Record<Category, Partial<FootprintInputs>>> = {
-    Car: { carFuel: "electric" },
-    "Public transport and taxi": { taxiKm: 0, busKm: (inputs.busKm ?? 0) + (inputs.taxiKm ?? 0) },
-    Flights: { shortFlightClass: "economy", longFlightClass: "economy" },
-  };
-  return categoriesOf(estimate)
-    .filter(({ kg }, index) => kg > (index === 0 ? 0 : totalKg / 10))
-    .slice(0, 2)
-    .map(({ category, kg }) => {
-      const switched = { ...inputs, ...switches[category] };
-      const switchKg = totalKg - estimateFootprint(switched, country, electricity).totalKg;
-      return { category, lessKg: kg / 5, switchKg: switchKg > totalKg / 1000 ? switchKg : null };
-    });
 }

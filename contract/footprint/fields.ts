@@ -51,13 +51,20 @@ export type Units = { [Name in keyof typeof UNITS]?: (typeof UNITS)[Name][1] };
 export type NumberField = AmountField | keyof Distances | "people";
 export type FootprintField = NumberField | keyof Choices | keyof Units;
 
+export const FIELD_PREFIX = "footprint.";
+
+/** The name of a field in a form post. */
+export type EstimateName = `${typeof FIELD_PREFIX}${FootprintField}`;
+
+export function nameOf<Field extends FootprintField>(field: Field) {
+  return `${FIELD_PREFIX}${field}` as const;
+}
+
 /** By field name in a form post; `footprint` is for a value that is not an object. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
 
-export const FIELD_PREFIX = "footprint.";
-
-/** The text that each field starts with, by field name in a form post. */
-export const START_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
+/** The text that each field starts with. */
+export const START_TEXTS = Object.fromEntries(
   [
     ...Object.keys(AMOUNTS).map((name) => [name, ""] as const),
     ...Object.entries(DISTANCES).map(([name, { usual }]) => [name, String(usual)] as const),
@@ -65,7 +72,7 @@ export const START_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
     ...Object.entries(UNITS).map(([name, [usual]]) => [name, usual] as const),
     ["people", ""] as const,
   ].map(([name, text]) => [FIELD_PREFIX + name, text]),
-);
+) as Readonly<Record<EstimateName, string>>;
 
 export function optionLabel(option: string): string {
   return { premium: "premium economy", mi: "miles" }[option] ?? option;

@@ -13,8 +13,6 @@ import {
   type Units,
 } from "./fields.ts";
 
-// The contact page's first script contains this file, so it must not import the factors.
-
 const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 const MAX_PEOPLE = 1_000_000;
@@ -29,11 +27,8 @@ const NO_SUCH_FIELD = "There is no such field in the estimate.";
 export type ParsedFootprint =
   /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
   | { ok: true; inputs: FootprintInputs | null }
-  /** `rest` has the valid amounts. `meanings` has the numbers that an amount such as "1.500" can mean. */
-  | { ok: false; fields: FootprintErrors; meanings: Meanings; rest: FootprintInputs | null };
-
-/** By field name in a form post. */
-export type Meanings = Readonly<Record<string, readonly string[]>>;
+  /** `rest` has the valid amounts. */
+  | { ok: false; fields: FootprintErrors; rest: FootprintInputs | null };
 
 /**
  * Reads an estimate's inputs from a request body: an object `footprint`, or fields whose names begin with `footprint.`.
@@ -43,11 +38,10 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
   if (given === undefined || given === null || given === "") return { ok: true, inputs: null };
   if (typeof given !== "object" || Array.isArray(given)) {
-    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." }, meanings: {}, rest: null };
+    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." }, rest: null };
   }
 
   const fields: FootprintErrors = {};
-  const meanings: Record<string, readonly string[]> = {};
   const numbers: Partial<Record<NumberField, number>> = {};
   const choices: Choices = {
     for: "household",
@@ -64,10 +58,9 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     const key = `${FIELD_PREFIX}${name}` as const;
     if (isNumberField(name)) {
       if (isEmpty) continue;
-      const read = checkNumber(isTooLong ? null : value, ruleOf(name, units));
+      const read = checkNumber(isTooLong ? null : value, name);
       if (typeof read === "number") numbers[name] = read;
-      else fields[key] = typeof read === "string" ? read : `Did you mean ${read.join(" or ")}?`;
-      if (typeof read === "object") meanings[key] = read;
+      else fields[key] = read;
     } else if (isOneOf(CHOICES, name) || isOneOf(UNITS, name)) {
       if (isEmpty) continue;
       const options: readonly unknown[] = isOneOf(CHOICES, name) ? CHOICES[name].options : UNITS[name];
@@ -93,7 +86,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     ...units,
   };
   const rest = isEmpty ? null : inputs;
-  return Object.keys(fields).length > 0 ? { ok: false, fields, meanings, rest } : { ok: true, inputs: rest };
+  return Object.keys(fields).length > 0 ? { ok: false, fields, rest } : { ok: true, inputs: rest };
 }
 
 function unitsIn(given: object): Units {
@@ -110,13 +103,6 @@ function isNumberField(name: string): name is NumberField {
   return isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name) || name === "people";
 }
 
-/** The unit of a number as it is entered, and as `parseAmount` knows it. */
-export function unitOf(field: NumberField, { carUnit }: { carUnit?: string }): string {
-  if (field === "people") return "people";
-  if (field === "carKm" && carUnit === "mi") return "miles";
-  return isOneOf(AMOUNTS, field) ? AMOUNTS[field].unit : "km";
-}
-
 function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(body).filter(([name]) => name.startsWith(FIELD_PREFIX));
   // `fromEntries` treats "__proto__" like any other field name.
@@ -127,90 +113,42 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
   return Object.hasOwn(table, name);
 }
 
-interface NumberRule {
-  unit: string;
-  max: number;
-  /** The visitor chooses the unit beside the amount. */
-  hasUnits?: boolean;
-  /** A whole number, 1 or more. */
-  isCount?: boolean;
-}
-
-function ruleOf(field: NumberField, carUnit: { carUnit?: string }): NumberRule {
-  const unit = unitOf(field, carUnit);
-  if (field === "people") return { unit, max: MAX_PEOPLE, isCount: true };
-  if (isOneOf(DISTANCES, field)) return { unit, max: MAX_DISTANCE_KM };
-  return { unit, max: MAX_AMOUNT, hasUnits: field === "carKm" };
-}
-
-/** The number, the numbers that it can mean, or a sentence that says why it is invalid. */
-function checkNumber(
-  value: unknown,
-  { unit, max, hasUnits, isCount }: NumberRule,
-): number | readonly string[] | string {
-  const read = typeof value === "string" ? parseAmount(value, unit) : null;
-  if (read !== null && typeof read === "object") return read;
-  const amount = typeof value === "string" ? read : value;
-  const text = typeof value === "string" ? value : "";
-  if (amount === null && /\p{Nd}/u.test(text) && /\p{L}/u.test(text)) {
-    return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
-  }
+/** The number, or a sentence that says why it is invalid. */
+function checkNumber(value: unknown, field: NumberField): number | string {
+  const isCount = field === "people";
+  const max = isCount ? MAX_PEOPLE : isOneOf(DISTANCES, field) ? MAX_DISTANCE_KM : MAX_AMOUNT;
+  const amount = typeof value === "string" ? parseAmount(value) : value;
   const isNumber = typeof amount === "number" && !Number.isNaN(amount);
-  if (isNumber && amount > max) return `Enter at most ${max.toLocaleString("en-GB")} ${unit}.`;
-  if (isCount && !(isNumber && amount >= 1 && Number.isInteger(amount))) {
-    return `Enter a whole number of ${unit}, 1 or more.`;
-  }
-  if (!isNumber) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
-  return amount < 0 ? `Enter 0 or more ${unit}.` : amount;
+  if (isNumber && amount > max) return `Enter at most ${max.toLocaleString("en-GB")}.`;
+  if (isCount && !(isNumber && amount >= 1 && Number.isInteger(amount))) return "Enter a whole number, 1 or more.";
+  if (!isNumber) return "Enter a number, such as 1,500.";
+  return amount < 0 ? "Enter 0 or more." : amount;
 }
-
-const UNIT_NAMES: Readonly<Record<string, string>> = {
-  kWh: "kwh|kw h|kilowatt[- ]?hours?",
-  litres: "l|ltr|liters?|litres?",
-  km: "km|kms|kilomet(?:er|re)s?",
-  miles: "mi|miles?",
-  flights: "(?:return )?flights?",
-  nights: "nights?",
-  people: "people|persons?",
-};
 
 /**
- * Reads a number as people write it: "1 500 kWh", "1,500.25", "1.500,25", "1,50,000", "1'500" and "1,5". One comma with
- * three digits after it separates thousands ("1,500"). One point with three digits after it has two meanings, depending
- * on the country ("1.500"); the result has both. Reads the digits of every script, and Arabic separators. `null` for
- * anything else, including slips such as "10,0000".
+ * Reads a number as people write it. Spaces and apostrophes group digits. A comma followed by exactly three digits
+ * groups; any other single comma and any single point is a decimal. Of several different separators the last is the
+ * decimal; several equal ones all group. A leading zero never groups. Reads the digits of every script, and Arabic
+ * separators. `null` for anything else.
  */
-export function parseAmount(text: string, unit: string): number | readonly [string, string] | null {
-  const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
-  const ascii = withAsciiDigits(text).replaceAll("٫", ".").replaceAll("٬", ",");
-  const trimmed = ascii.trim().replace(unitName, "");
-  const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
-  if (/^[1-9]\d*,\d{4,}$/.test(compact)) return null;
-  if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return [compact.replace(".", ""), String(Number(compact))];
-  if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
-  const [, sign, digits] = /^([+-]?)([\d.,]+)$/.exec(compact.replace(/^−/, "-")) ?? [];
-  if (digits === undefined || !/\d/.test(digits)) return null;
-  const plain = withoutGroups(digits);
-  return plain === null ? null : Number(`${sign === "-" ? "-" : ""}${plain}`);
-}
-
-/** The digits with at most one point. */
-function withoutGroups(digits: string): string | null {
-  const separators = [...digits].filter((character) => character === "," || character === ".");
+export function parseAmount(text: string): number | null {
+  const ascii = withAsciiDigits(text).replaceAll("٫", ".").replaceAll("٬", ",").trim().replace(/^−/, "-");
+  const [, sign = "", digits = ""] = /^([+-]?)([\d.,\s'’]+)$/u.exec(ascii) ?? [];
+  const parts = digits.split(/[.,\s'’]/u);
+  const separators = [...digits]
+    .filter((character) => /\D/.test(character))
+    .map((one) => (/[.,]/.test(one) ? one : " "));
   const last = separators.at(-1);
-  if (last === undefined) return digits;
-  const isMixed = separators.some((separator) => separator !== last);
-  const isSingle = separators.length === 1;
-  const isThousands = isSingle && last === "," && /^[1-9]\d{0,2},\d{3}$/.test(digits);
-  const isDecimal = isMixed
-    ? separators.filter((separator) => separator === last).length === 1
-    : isSingle && !isThousands;
-  const end = isDecimal ? digits.lastIndexOf(last) : digits.length;
-  const whole = digits.slice(0, end);
-  const fraction = digits.slice(end + 1);
-  // Groups of three, or of two before the last one as in India.
-  const isGrouped = /^(?:\d*|\d{1,3}(?:[.,]\d{2,3})*[.,]\d{3})$/.test(whole);
-  if (!isGrouped || !/^\d*$/.test(fraction)) return null;
-  const kinds = new Set([...whole].filter((character) => character === "," || character === "."));
-  return kinds.size > 1 ? null : `${whole.replaceAll(/[.,]/g, "") || "0"}${fraction && `.${fraction}`}`;
+  const isMixed = separators.some((one) => one !== last);
+  const groupsThousands = last === "," && /^[1-9]\d*,\d{3}$/.test(digits);
+  const isDecimal = last !== " " && (isMixed || (separators.length === 1 && !groupsThousands));
+  const groups = isDecimal ? parts.slice(0, -1) : parts;
+  const kinds = new Set(isDecimal ? separators.slice(0, -1) : separators);
+  const isGrouped =
+    groups.length === 1 ||
+    // Groups of three, or of two before the last one as in India.
+    (kinds.size === 1 && !(isDecimal && kinds.has(last ?? "")) && /^[1-9]\d*( \d{2,3})* \d{3}$/.test(groups.join(" ")));
+  const fraction = isDecimal ? (parts.at(-1) ?? "") : "";
+  if (!isGrouped || !/\d/.test(digits)) return null;
+  return Number(`${sign === "-" ? "-" : ""}${groups.join("") || "0"}.${fraction || "0"}`);
 }

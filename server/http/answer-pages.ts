@@ -1,36 +1,26 @@
-import type { AnswerPages, PagePart } from "../../contract/build-manifest.ts";
-import { escapeHtml } from "../../contract/visible-text.ts";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  FORM_BUNDLE,
+  FORM_MARKER,
+  type FormBundle,
+  type FormOfBuild,
+  serverDir,
+} from "../../contract/build-manifest.ts";
+import type { AnsweredPost } from "../../contract/send-email-answer.ts";
 
-type AnswerPage = Exclude<keyof AnswerPages, "start">;
-type Slots = Readonly<Record<string, string>>;
-
-/** The page's text as buffers, so that all unread answers share it in memory. */
-type LoadedPart = Buffer | ((slots: Slots) => readonly Buffer[]);
-
-/** Returns a function that fills a page. A field without a value gets the one that it starts with. */
-export function loadAnswerPages({ start, ...pages }: AnswerPages): (page: AnswerPage, slots: Slots) => Buffer[] {
-  const loaded = {
-    sent: pages.sent.map(loadPart),
-    estimated: pages.estimated.map(loadPart),
-    invalid: pages.invalid.map(loadPart),
-    failed: pages.failed.map(loadPart),
-  };
-  return (page, slots) => fill(loaded[page], { ...start, ...slots });
-}
-
-function fill(parts: readonly LoadedPart[], slots: Slots): Buffer[] {
-  return parts.flatMap((part) => (typeof part === "function" ? part(slots) : [part]));
-}
-
-function loadPart(part: PagePart): LoadedPart {
-  if (typeof part === "string") return Buffer.from(part);
-  if ("text" in part) return (slots) => [Buffer.from(escapeHtml(slots[part.text] ?? ""))];
-  if ("html" in part) return (slots) => [Buffer.from(slots[part.html] ?? "")];
-  const inside = part.parts.map(loadPart);
-  const isIncluded = "if" in part;
-  const texts = Object.entries("if" in part ? part.if : part.unless);
-  return (slots) => {
-    const areEqual = texts.every(([slot, text]) => (slots[slot] ?? "") === text);
-    return areEqual === isIncluded ? fill(inside, slots) : [];
+/**
+ * Returns a function that renders the contact page as the answer to a post without script, in parts: unread answers
+ * share all but the form. The first call loads React, which takes memory that a server without such posts does not need.
+ */
+export function answerPages(distDir: string, form: FormOfBuild): (answered: AnsweredPost) => Promise<Buffer[]> {
+  const partsOf = (page: string) => page.split(FORM_MARKER).map((part) => Buffer.from(part));
+  const pages = { sent: partsOf(form.pages.sent), refused: partsOf(form.pages.refused) };
+  let bundle: Promise<FormBundle> | undefined;
+  return async (answered) => {
+    bundle ??= import(pathToFileURL(join(serverDir(distDir), FORM_BUNDLE)).href);
+    const { renderForm } = await bundle;
+    const [before = Buffer.of(), ...after] = pages[answered.kind];
+    return [before, Buffer.from(renderForm(form, answered)), ...after];
   };
 }

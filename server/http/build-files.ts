@@ -28,6 +28,7 @@ export interface ServedFile extends BuiltFile {
 
 /** A whole build in memory. */
 export interface Build {
+  dir: string;
   manifest: BuildManifest;
   /** By the decoded path of the request. */
   files: ReadonlyMap<string, ServedFile>;
@@ -41,7 +42,7 @@ export function loadBuild(distDir: string): Build {
   const headers = securityHeaders(manifest.settings.siteUrl);
   try {
     const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
-    return { manifest, files, headers };
+    return { dir: distDir, manifest, files, headers };
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const problem = `The build in dist/ is incomplete or does not match dist.json (${errorCode(error)})`;

@@ -1,20 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
-import { errorSlot, FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
-import { countryName } from "../../contract/country-name.ts";
-import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
-import { reportHtml } from "../../contract/footprint/report.ts";
-import { problemsOf, problemsTitle, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
+import type { Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
-import { loadAnswerPages } from "./answer-pages.ts";
+import { answerPages } from "./answer-pages.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 
 /** Longer lists are cut here. Browsers send shorter ones. */
 const MAX_LIST_LENGTH = 300;
-/** How long the page shows the estimate after a post without script. */
-const ESTIMATE_SHOWN_MS = 10 * MINUTE_MS;
+/** How long after a post without script the page shows more than the reference. */
+const RECEIPT_SHOWN_MS = 10 * MINUTE_MS;
 
 type Refused = SendEmailAnswer & { success: false };
 type Values = Readonly<Record<string, string>>;
@@ -42,7 +39,7 @@ export function createPages(options: PagesOptions) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
-  const answers = loadAnswerPages(build.manifest.answers);
+  const answerPage = answerPages(build.dir, build.manifest.form);
   // These two replace other paths and have no path of their own.
   const files = new Map([...build.files].filter(([, file]) => file !== comingSoon && file !== failure));
 
@@ -104,19 +101,8 @@ export function createPages(options: PagesOptions) {
   async function sendConfirmation(response: ServerResponse, file: ServedFile, query: URLSearchParams): Promise<void> {
     const reference = readSent(query, store.secret);
     if (reference === null) return sendFile(response, file);
-    const estimate = await findEstimate(reference, options);
-    const answer: SendEmailAnswer = {
-      success: true,
-      reference,
-      ...(estimate && { footprint: { totalKg: estimate.totalKg } }),
-    };
-    const slots = {
-      answer: JSON.stringify(answer),
-      reference,
-      total: estimate ? unbroken(formatTotal(estimate.totalKg)) : "",
-      report: estimate?.html ?? "",
-    };
-    sendHtml(response, 200, contact, answers(estimate ? "estimated" : "sent", slots));
+    const receipt = await receiptOf(reference, options);
+    sendHtml(response, 200, contact, await answerPage({ kind: "sent", receipt }));
   }
 
   /**
@@ -124,22 +110,12 @@ export function createPages(options: PagesOptions) {
    * body could not be read.
    */
   function answerRefusal(reply: FastifyReply, status: number, answer: Refused, values?: Values): void {
-    const { start } = build.manifest.answers;
-    const errors = Object.entries(answer.fields ?? {}).filter(([name]) => name in start);
-    const others = problemsOf(answer.fields ?? {}).flatMap(([name, sentence]) => (name in start ? [] : sentence));
-    const reason = status === 400 ? "Your message could not be read." : [answer.error, ...others].join(" ");
+    const reason = status === 400 ? "Your message could not be read." : answer.error;
     const rest = values ? "Nothing you typed is lost." : "Go back one page to find what you typed.";
-    const error = `${reason} ${rest}`;
-    const typed = Object.entries(values ?? {}).filter(([name]) => name in start);
-    const slots = {
-      ...Object.fromEntries(typed),
-      ...Object.fromEntries(errors.map(([name, sentence]) => [errorSlot(name), sentence])),
-      error,
-      problems: problemsTitle(errors.length),
-      answer: JSON.stringify({ success: false, error, fields: Object.fromEntries(errors) }),
-    };
-    const page = errors.length > 0 ? "invalid" : "failed";
-    sendHtml(reply.hijack().raw, status, contact, answers(page, slots), reply.getHeaders());
+    const { raw } = reply.hijack();
+    answerPage({ kind: "refused", error: `${reason} ${rest}`, errors: answer.fields ?? {}, values: values ?? {} })
+      .then((parts) => sendHtml(raw, status, contact, parts, reply.getHeaders()))
+      .catch((error) => answerFailure(raw, error));
   }
 
   /** For requests with a path of the API that the API does not answer, and for injected requests. */
@@ -150,14 +126,14 @@ export function createPages(options: PagesOptions) {
   return { answer, answerRest, answerFailure, answerRefusal };
 }
 
-/** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
-async function findEstimate(reference: string, { build, store, now }: PagesOptions) {
+/** Only the reference later than ten minutes after the message, and while the store is unavailable. */
+async function receiptOf(reference: string, { store, now }: PagesOptions): Promise<Receipt> {
   const message = await store.messages.find(reference).catch(() => null);
-  if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
-  const { country, acceptedAt: date, footprint } = message;
-  const sent = { inputs: footprint.inputs, country, countryName: countryName(country), reference, date };
-  const { electricity, site } = build.manifest;
-  return { totalKg: footprint.totalKg, html: reportHtml(sent, electricity, site.pricePerTonne) };
+  const isShown = message && now().getTime() - message.acceptedAt.getTime() <= RECEIPT_SHOWN_MS;
+  if (!isShown) return { reference, sentAt: "", address: "", totalKg: null, estimate: null, country: "" };
+  const { acceptedAt, email: address, footprint: estimate, country } = message;
+  const totalKg = estimate?.totalKg ?? null;
+  return { reference, sentAt: acceptedAt.toISOString(), address, totalKg, estimate, country };
 }
 
 function pageNamed(build: Build, name: string): ServedFile {

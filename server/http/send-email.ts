@@ -219,8 +219,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     throw new Refusal(400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
-  // An example that a plain post contains is not the sender's own estimate.
-  const parsedFootprint = parseFootprint("example" in body && body.example ? {} : (body as Record<string, unknown>));
+  const parsedFootprint = parseFootprint(body as Record<string, unknown>);
   if (!parsed.ok || !parsedFootprint.ok) {
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
     throw new Refusal(422, "invalid", "Please correct the marked fields.", fields);

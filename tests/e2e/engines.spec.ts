@@ -137,7 +137,7 @@ async function openWhole(page: EnginePage, path: string): Promise<void> {
   if (path !== "/contact") return;
   await countriesLoaded(page);
   await page.evaluate(() => document.querySelector(".footprint")?.setAttribute("open", ""));
-  await page.until(() => document.querySelector(".footprint-empty")?.textContent?.includes("as you type"));
+  await page.until(() => document.querySelector(".result-title")?.textContent?.includes("as you type"));
 }
 
 async function expectNoSidewaysScroll(page: EnginePage, where: string): Promise<void> {
@@ -319,7 +319,7 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate): Promise<void> {
 
   await page.open("/contact#footprint");
   await countriesLoaded(page);
-  await page.until(() => document.querySelector(".footprint-empty")?.textContent?.includes("as you type"));
+  await page.until(() => document.querySelector(".result-title")?.textContent?.includes("as you type"));
   await page.type('[id="footprint.gasKwh"]', "1000");
   const isCounted = () => document.querySelector(".footprint-total")?.textContent?.includes("about 210");
   await page.until(isCounted);
@@ -373,12 +373,15 @@ async function seeSuccess(page: EnginePage): Promise<void> {
   );
   expect(country, "the select lies level with the field beside it").toEqual(phone);
   // Screen readers announce what changes in a region that was there before.
-  await page.evaluate(() => document.querySelector('.alerts[aria-live="polite"]')?.setAttribute("data-seen", ""));
+  await page.evaluate(() => document.querySelector('.live[aria-live="polite"]')?.setAttribute("data-seen", ""));
   await page.click(".form-submit");
-  await page.until(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "");
-  expect(await page.evaluate(() => document.querySelector("[data-seen] .alert-sent")?.role)).toBe("status");
-  await expectInView(page, ".alerts .alert-sent");
-  await expectInView(page, ".send-another");
+  await page.until(() => document.querySelector(".receipt") && !document.querySelector("#message"));
+  expect(await page.evaluate(() => document.querySelector("[data-seen] .receipt-text")?.role)).toBe("status");
+  await expectInView(page, ".receipt-text");
+  await expectInView(page, ".receipt-actions a");
+  await page.reload();
+  await page.until(() => document.querySelector(".receipt-reference"));
+  expect(await page.evaluate(() => document.title)).toMatch(/^Message sent/);
 }
 
 async function startBlockedFilm(page: EnginePage): Promise<void> {
@@ -397,9 +400,9 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
 async function scrollAlongResult(page: EnginePage): Promise<void> {
   await page.driver.resize(1440, 900);
   await page.open("/contact#footprint");
-  await page.until(() => document.querySelector(".footprint-empty")?.textContent?.includes("as you type"));
+  await page.until(() => document.querySelector(".result-title")?.textContent?.includes("as you type"));
   for (const field of ["electricityKwh", "gasKwh", "longFlights"]) await page.type(`[id="footprint.${field}"]`, "2000");
-  await page.until(() => document.querySelector(".footprint-total"));
+  await page.until(() => document.querySelector(".footprint-total strong")?.textContent?.includes("about"));
   const hidden = await page.evaluate(() => {
     const rect = (selector: string) => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
     const tops: number[] = [];

@@ -8,7 +8,7 @@ test("a rendering failure shows the error screen with its message; a reload keep
   const url = `http://localhost:${dev.port}`;
   try {
     // Fails once a message was typed.
-    await page.route("**/app/contact/form-head.tsx*", async (route) => {
+    await page.route("**/app/contact/form-alert.tsx*", async (route) => {
       const response = await route.fetch();
       const code = await response.text();
       const failing = code.replace(
@@ -25,7 +25,7 @@ test("a rendering failure shows the error screen with its message; a reload keep
     await expect(page.getByRole("heading", { name: "Unexpected Application Error!" })).toBeVisible();
     await expect(page.getByText("Made to fail", { exact: true })).toBeVisible();
     await expect(page.getByRole("main")).not.toContainText("at FormHead");
-    await page.unroute("**/app/contact/form-head.tsx*");
+    await page.unroute("**/app/contact/form-alert.tsx*");
     await page.getByRole("button", { name: "Reload: what you typed is kept" }).click();
     await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Ada");
     await expect(page.getByLabel("Message", { exact: true })).toHaveValue("Hello");

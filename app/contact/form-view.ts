@@ -1,0 +1,91 @@
+// What the page shows and sends, computed from the state.
+import { FIELD_NAMES, parseContactMessage } from "../../contract/contact-message.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
+import { type AnswerErrors, problemsOf } from "../../contract/send-email-answer.ts";
+import { exampleValues, type FormState, hasAmounts, isName, type Name, type Values } from "./form-state.ts";
+
+/** What the estimate says of some values. */
+export interface Reading {
+  /** From the readable amounts; null if there is none. */
+  estimate: FootprintEstimate | null;
+  /** "about 4.2 t CO₂e a year", or empty. */
+  total: string;
+  errors: FootprintErrors;
+  /** How numbers were read. */
+  hints: Partial<Record<Name, string>>;
+}
+
+const UNREAD: Reading = { estimate: null, total: "", errors: {}, hints: {} };
+
+/** What the page shows that follows from the state. `read` is missing until the arithmetic has loaded. */
+export function formView(state: FormState, read?: (values: Values) => Reading) {
+  const { values, typing, settled, example } = state;
+  const own = read?.(values) ?? UNREAD;
+  const totalOf = ({ example, values }: Pick<FormState, "example" | "values">) =>
+    example ? read?.(exampleValues(example, values.country)) : read?.(values);
+  const before = totalOf(settled)?.total;
+  const unread = problemsOf(withoutTyping(read?.(settled.values).errors ?? {}, settled.typing));
+  return {
+    own,
+    /** The example's figures, or the visitor's. */
+    shown: totalOf(state) ?? UNREAD,
+    errors: withoutTyping({ ...own.errors, ...openErrors(state) }, typing),
+    /** The unreadable amounts, which prevent sending. */
+    problems: problemsOf(withoutTyping(own.errors, typing)),
+    /** The first of them, even while the visitor is typing in it. */
+    unreadable: Object.keys(own.errors)[0],
+    announcement: [
+      ...(settled.isRemoved ? ["The estimate was removed."] : unread.map(([, sentence]) => sentence)),
+      ...(before ? [`${settled.example ? `Example: ${settled.example},` : "Your estimate:"} ${before}`] : []),
+    ].join(" "),
+    isEnclosed: hasAmounts(values),
+    example,
+    receipt: state.phase.kind === "sent" ? state.phase.receipt : null,
+    isInError: hasFailed(state),
+  };
+}
+
+export type FormView = ReturnType<typeof formView>;
+
+/** The title of the page in this state. */
+export function titleOf(state: FormState, brand: string): string {
+  if (state.phase.kind === "sent") return `Message sent | ${brand}`;
+  return `${hasFailed(state) ? "Error: " : ""}Contact us | ${brand}`;
+}
+
+function hasFailed(state: FormState): boolean {
+  const { kind } = state.phase;
+  return kind === "failed" || kind === "broken" || (kind === "invalid" && Object.keys(openErrors(state)).length > 0);
+}
+
+/** The errors of the last submit whose fields still have the submitted value. */
+function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
+  return Object.fromEntries(
+    Object.entries(errors).filter(([name]) => !isName(name) || values[name] === submitted[name]),
+  );
+}
+
+/** An error is reported as soon as its field is left, not while the visitor is typing. */
+function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
+}
+
+/** The figures are needed while the part is open, and for an estimate that will be sent or was sent. */
+export function needsFigures({ open, values, phase }: FormState): boolean {
+  return open.includes("footprint") || hasAmounts(values) || (phase.kind === "sent" && phase.receipt.estimate !== null);
+}
+
+/** Everything that prevents sending, by field. */
+export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerErrors {
+  const message = parseContactMessage(values);
+  return { ...(!message.ok && message.fields), ...unreadable };
+}
+
+/** The body of `/send-email`, where the fields of the estimate have names without a prefix. */
+export function requestBody(values: Values, others: Readonly<Record<string, string>>): string {
+  const message = Object.fromEntries(FIELD_NAMES.map((name) => [name, values[name]]));
+  const amounts = Object.entries(values).filter(([name]) => name in START_TEXTS);
+  const footprint = Object.fromEntries(amounts.map(([name, text]) => [name.slice(FIELD_PREFIX.length), text]));
+  return JSON.stringify({ ...message, ...others, ...(hasAmounts(values) && { footprint }) });
+}
