@@ -33,16 +33,25 @@ test.each([
   expect(out.match(/127\.0\.0\.1:\d+/g)).toEqual(ports);
 });
 
-test("systemd accepts the unit, and rates its exposure as low", async ({ skip }) => {
-  requirePrograms(skip, "systemd-analyze");
-  const file = "deploy/systemd/brighter-carbon.service";
-  // The program is not installed in /opt on this machine.
-  const verified = run(["systemd-analyze", "verify", file]).text.split("\n");
-  expect(verified.filter((line) => line !== "" && !/\/opt\/brighter-carbon\/\S+ is not executable/.test(line))).toEqual(
-    [],
-  );
-  const { text } = run(["systemd-analyze", "security", "--offline=true", file]);
-  expect(Number(/exposure level for .+: ([\d.]+)/.exec(text)?.[1])).toBeLessThanOrEqual(1.5);
+const BACKUP_UNIT = "deploy/systemd/brighter-carbon-backup.service";
+
+test.for(["deploy/systemd/brighter-carbon.service", BACKUP_UNIT])(
+  "systemd accepts %s, and rates its exposure as low",
+  (file, { skip }) => {
+    requirePrograms(skip, "systemd-analyze");
+    // The program is not installed in /opt on this machine.
+    const verified = run(["systemd-analyze", "verify", file]).text.split("\n");
+    const isExpected = (line: string) => line === "" || /\/opt\/brighter-carbon\/\S+ is not executable/.test(line);
+    expect(verified.filter((line) => !isExpected(line))).toEqual([]);
+    const { text } = run(["systemd-analyze", "security", "--offline=true", file]);
+    expect(Number(/exposure level for .+: ([\d.]+)/.exec(text)?.[1])).toBeLessThanOrEqual(1.5);
+  },
+);
+
+test("the backup has the restrictions of the website", async () => {
+  const restrictions = unit.slice(unit.indexOf("# Files:"), unit.indexOf("[Install]"));
+  expect(restrictions).toContain("ProtectSystem=strict");
+  expect((await readFile(BACKUP_UNIT, "utf8")).trim()).toContain(restrictions.trim());
 });
 
 test("deploy/ sets only variables that exist", async () => {

@@ -28,6 +28,8 @@ test.each([
   }
 });
 
+const SECRETS = `MAIL_TO=secret@example.com\nHOOK_URL=http://127.0.0.1:1/secret\nHOOK_SECRET=whsec_${"A".repeat(43)}=\n`;
+
 /** The path as a word of a shell command. */
 const escaped = (path: string) => path.replaceAll(" ", "\\ ");
 
@@ -38,7 +40,10 @@ async function makeMachine() {
   const [dataDir, backups, settings] = [join(folder, "data"), join(folder, "backups"), join(folder, "site.env")];
   for (const path of [sbin, opt, backups, join(folder, "units")]) mkdirSync(path);
   await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
-  writeFileSync(settings, `DATA_DIR=${dataDir}\nSITE_DIR=${opt}/brighter-carbon-site\nSITE_URL=http://127.0.0.1:1\n`);
+  writeFileSync(
+    settings,
+    `DATA_DIR=${dataDir}\nSITE_DIR=${opt}/brighter-carbon-site\nSITE_URL=http://127.0.0.1:1\n${SECRETS}`,
+  );
   const places: [string, string][] = [
     ["/usr/local/sbin", sbin],
     ["/usr/sbin", sbin],
@@ -53,6 +58,8 @@ async function makeMachine() {
     writeFileSync(join(sbin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   // Debian's runuser needs the service's user. It is in a folder that is not on cron's PATH.
   program("runuser", 'shift 3; exec "$@"');
+  for (const name of ["useradd", "chown"]) program(name, "exit 0");
+  program("stat", "echo brighter-carbon-build");
   program("systemctl", "exit 0");
   const wrapper = moved(readFileSync("deploy/systemd/brighter-carbon", "utf8"));
   return { folder, opt, dataDir, backups, settings, moved, program, wrapper };
@@ -84,7 +91,8 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
   // Packages and Node 24 are installed already.
   program("node", `exec ${escaped(process.execPath)} "$@"`);
-  program("npm", 'if [ "$1" = run ]; then shift; exec node_modules/.bin/node --run "$@"; fi');
+  const built = escaped(join(folder, "build.env"));
+  program("npm", `if [ "$1" = run ]; then env > ${built}; shift; exec node_modules/.bin/node --run "$@"; fi`);
   const text = readFileSync("docs/operations.md", "utf8");
   const blocks = (from: string, to: string) =>
     namesIn(text.slice(text.indexOf(from), text.indexOf(to)), /^ +```sh\n([^`]+)```/gm);
@@ -103,15 +111,20 @@ test("the documented launch and upgrade keep the company's brand, and check the 
     return [...new Set(page.match(/Solar Hill Private Limited|Brighter Carbon/g))];
   };
 
-  // Leaves out steps that need root or a network: packages, the user and its settings.
+  // Leaves out steps that need root or a network: packages and the settings.
   const [getProgram, makeFolder, build] = blocks("3. **Get the program**", "7. **Start the server**").filter(
-    (block) => !block.includes("useradd"),
+    (block) => !block.includes("site.env"),
   );
   for (const block of [getProgram, makeFolder, build]) {
     const { status, output } = type(block);
     expect(status, output).toBe(0);
   }
   expect(namesOnPage()).toEqual(["Solar Hill Private Limited"]);
+  // The packages that build get no password.
+  const environment = readFileSync(join(folder, "build.env"), "utf8");
+  expect(environment).toMatch(/^SITE_URL=http:\/\/127\.0\.0\.1:1$/m);
+  expect(environment).toMatch(/^HOOK_URL=yes$/m);
+  expect(environment).not.toContain("secret");
   const present = () => realpathSync(join(opt, "brighter-carbon"));
   expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
 
