@@ -1,8 +1,8 @@
 import { defineConfig, type Plugin } from "vite";
+import { markOf } from "./app/components/mark.tsx";
 import { completeSettings } from "./app/settings.ts";
-import { markOf } from "./app/styles/look.ts";
+import { hexColours } from "./app/styles/hues.ts";
 import { parseBuildSettings } from "./contract/build-settings.ts";
-import { palettesOf } from "./prerender/look.ts";
 import { companySettings, readOwnSettings } from "./prerender/site-dir.ts";
 
 /**
@@ -34,7 +34,7 @@ function icon(): Plugin {
     async generateBundle() {
       const { look } = completeSettings(await readOwnSettings(parseBuildSettings(process.env).settings.siteDir));
       const { viewBox, ink, accent } = markOf(look);
-      const fill = palettesOf(look).light.accent;
+      const fill = hexColours(look).accent;
       const source = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" fill="${fill}"><path d="${ink}${accent}"/></svg>`;
       this.emitFile({ type: "asset", fileName: "assets/icon.svg", source });
     },

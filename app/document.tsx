@@ -1,15 +1,13 @@
-import { displayFallback } from "virtual:display-font";
 import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import displayFont from "./media/display.woff2?url";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
 import { structuredData } from "./structured-data.ts";
-import { colourStyles, readPalettes, withHues } from "./styles/look.ts";
+import { hexColours, withHues } from "./styles/hues.ts";
 import siteStyles from "./styles/site.css?inline";
-import tokens from "./styles/tokens.css?raw";
 
-const PALETTES = readPalettes(tokens, site.look);
+const { ground, darkGround } = hexColours(site.look);
 
 /** Browsers prerender a page of this site while the pointer rests on its link, unless they save data. */
 const SPECULATION_RULES = { prerender: [{ where: { href_matches: "/*" }, eagerness: "moderate" }] };
@@ -51,7 +49,10 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
 
 /** All styles of the page, with the company's look, without the variables that it does not use. */
 function pageStyles({ styles, laterStyles = "" }: Screen): string {
-  const all = withHues(siteStyles + displayFallback + styles + colourStyles(site.look), site.look);
+  // Our own font has a fallback with its metrics. Another font shows only if it arrives before the text is painted.
+  const own =
+    site.look.displayFont === null ? siteStyles : siteStyles.replace(/font-display: ?swap/, "font-display:optional");
+  const all = withHues(own + styles, site.look);
   const isUsed = (name: string) => all.includes(`var(${name})`) || laterStyles.includes(`var(${name})`);
   return all.replaceAll(/(?<=[{;])(--[\w-]+):[^;}]*;?/g, (declaration, name) => (isUsed(name) ? declaration : ""));
 }
@@ -63,10 +64,8 @@ function inlineCode(script: PageScript): string {
   return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>{const s=document.createElement("script");s.type="module";s.src=${JSON.stringify(script.url)};document.head.append(s)})));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
 }
 
-/** The picture that a shared link to the page shows. */
-export function socialCardPath(canonicalPath: string): string {
-  return `/assets/social${canonicalPath.replace(/\/$/, "/index")}.jpg`;
-}
+/** The picture that a shared link to a page shows. */
+export const SOCIAL_CARD = "/assets/social.jpg";
 
 interface DocumentProps {
   screen: Screen;
@@ -89,10 +88,10 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         {!screen.isIndexed && <meta name="robots" content="noindex" />}
         <meta
           name="theme-color"
-          content={screen.isHeaderOverlaid ? PALETTES.dark.ground : PALETTES.light.ground}
+          content={screen.isHeaderOverlaid ? darkGround : ground}
           media="(prefers-color-scheme: light)"
         />
-        <meta name="theme-color" content={PALETTES.dark.ground} media="(prefers-color-scheme: dark)" />
+        <meta name="theme-color" content={darkGround} media="(prefers-color-scheme: dark)" />
         {/* Not on phones, where networks are slow: Chromium delays the first paint for a preloaded font. */}
         <link
           rel="preload"
@@ -149,12 +148,12 @@ function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: strin
       <meta property="og:title" content={screen.title} />
       <meta property="og:description" content={screen.description} />
       <meta property="og:url" content={url} />
-      <meta property="og:image" content={siteUrl + socialCardPath(path)} />
+      <meta property="og:image" content={siteUrl + SOCIAL_CARD} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
       <meta
         property="og:image:alt"
-        content={`${screen.headline}. ${site.heroPicture?.alt ?? "First light over hills with wind turbines and solar panels."}`}
+        content={site.heroPicture?.alt ?? "First light over hills with wind turbines and solar panels."}
       />
       <meta name="twitter:card" content="summary_large_image" />
     </>

@@ -92,7 +92,7 @@ function keptFor(ms: number | null): string {
 
 /** Other hosts that a visitor's browser contacts. */
 function otherServers({ siteUrl, apiBase, countriesUrl }: BuildSettings): string {
-  const films = typeof site.heroFilm === "string" ? [] : site.heroFilm.map(({ url }) => url);
+  const films = URL.canParse(site.heroFilm) ? [site.heroFilm] : [];
   const urls = [apiBase, countriesUrl, ...films].map((url) => new URL(url, siteUrl));
   const hosts = [...new Set(urls.map(({ host }) => host))].filter((host) => host !== new URL(siteUrl).host);
   return hosts.length === 0

@@ -5,7 +5,7 @@ import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import { CARBON_PATH } from "./components/carbon-figure.tsx";
 import { startState } from "./contact/form-state.ts";
 import { titleOf } from "./contact/form-view.ts";
-import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
+import { Document, type PageParts, pageParts, SOCIAL_CARD } from "./document.tsx";
 import { factsOf, unsetFacts } from "./facts.ts";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
@@ -14,7 +14,7 @@ import { carbon } from "./screens/explanations.tsx";
 import { site } from "./site.ts";
 import type { SiteSettings } from "./site-schema.ts";
 
-export { factsOf, ROUTES, SPECIFIED_PATHS, site, unsetFacts };
+export { factsOf, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
 
 /** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
@@ -31,8 +31,6 @@ export interface RenderedPage {
   fetches: readonly PageFetch[];
   /** The heading of its screen. */
   headline: string;
-  /** `null` for a page without a path, which cannot be shared. */
-  socialCard: { path: string; headline: string } | null;
 }
 
 export interface RenderedSite {
@@ -102,7 +100,6 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
     inlineScripts,
     fetches: parts.fetches,
     headline: screen.headline,
-    socialCard: path === null ? null : { path: socialCardPath(path), headline: screen.headline },
   };
 }
 

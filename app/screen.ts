@@ -7,7 +7,7 @@ import type { Link } from "./site-schema.ts";
 export interface Screen {
   name: string;
   title: string;
-  /** The text on its social card. */
+  /** Its heading. */
   headline: string;
   description: string;
   /** Shown by search engines and listed in the sitemap. */

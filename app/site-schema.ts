@@ -25,7 +25,7 @@ const AMOUNT = "must be a number above 0, such as 25";
 const TIME = "must be a whole number from 1 to 365";
 const UNIT = 'must be "hours" or "working days"';
 const NETWORK = "must be Facebook, Twitter, Instagram or LinkedIn";
-const FILM = 'must be "own", "off", or a list such as [{ url: "film.mp4", type: "video/mp4" }]';
+const FILM = 'must be "own", "off", or an address such as "https://media.example.org/film.mp4"';
 
 /** An object without other names than these. */
 function group<Shape extends z.core.$ZodLooseShape>(shape: Shape, rule = "must be an object") {
@@ -50,15 +50,6 @@ const menuItem = group({
   href: z.exactOptional(address),
 });
 
-const filmSource = group({
-  /** An address, or the name of a file beside `site.ts`. */
-  url: words,
-  /** A MIME type, with codecs where the container alone is ambiguous. */
-  type: words,
-  /** A media query: a browser plays the first source whose query is true and whose type it knows. */
-  media: z.exactOptional(words),
-});
-
 export const siteSchema = group({
   brand: words,
   legalName: words,
@@ -74,16 +65,11 @@ export const siteSchema = group({
   look: group({
     hue,
     accentHue: hue,
-    colours: z.record(
-      z.string(),
-      z.union([z.string(), group({ light: z.string(), dark: z.string() })], 'must be a colour, such as "#ffb703"'),
-      "must be an object",
-    ),
     displayFont: file.nullable(),
     mark: group({ viewBox: pathData, ink: pathData, accent: pathData }).nullable(),
   }),
   hero: group({ headline: words, subtitle: words, line: words, more: words, description: words }),
-  heroFilm: z.union([z.enum(["own", "off"]), z.array(filmSource)], FILM),
+  heroFilm: z.string(FILM).regex(/^(own|off|https?:\/\/\S+)$/, FILM),
   heroPicture: group({ file, alt: words }, 'must be a picture, such as { file: "hero.jpg", alt: "Hills." }').nullable(),
   footerColumns: list(group({ title: words, links: list(link) })),
   social: list(group({ network: z.enum(["Facebook", "Twitter", "Instagram", "LinkedIn"], NETWORK), href: address })),
@@ -118,7 +104,6 @@ export type SiteSettings = z.infer<typeof siteSchema>;
 export type Look = SiteSettings["look"];
 export type Link = z.infer<typeof link>;
 export type MenuItem = z.infer<typeof menuItem>;
-export type FilmSource = z.infer<typeof filmSource>;
 
 /** One sentence for each wrong value, with the name of its setting. */
 export function settingProblems(site: unknown): string[] {

@@ -26,13 +26,11 @@ export const site: SiteSettings = {
   login: { label: "Login to the web", href: "/login" },
   startOffsetting: { label: "Start Offsetting Now", href: "/contact#footprint" },
 
-  /** The company's look. The build refuses colours with too little contrast and names them. */
+  /** The company's look. Text is readable with every hue. */
   look: {
     /** OKLCH hues in degrees, e.g. 30 red, 70 amber, 140 green, 250 blue, 300 purple: text and surfaces, then buttons. */
     hue: 178,
     accentHue: 72,
-    /** Replaces colours of app/styles/tokens.css, e.g. `{ accent: "#ffb703", ground: { light: "#ffffff", dark: "#101820" } }`. */
-    colours: {},
     /** A WOFF2 file beside this one, for headings. `null` is the project's font. */
     displayFont: null,
     /** SVG path data: a part in the text's colour and a part in the accent colour. `null` is the project's mark. */
@@ -48,12 +46,9 @@ export const site: SiteSettings = {
     description:
       "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
   },
-  /**
-   * `own` is the project's film; `off` leaves the still picture. A list shows another film, best format first, e.g.
-   * `[{ url: "sea.mp4", type: "video/mp4" }]`: files beside this one, or addresses.
-   */
+  /** `own` is the project's film; `off` leaves the still picture; or the address of another film, as MP4 or WebM. */
   heroFilm: "own",
-  /** e.g. `{ file: "hero.jpg", alt: "Hills in the evening." }`, beside this file: the film's first frame. */
+  /** e.g. `{ file: "hero.jpg", alt: "Hills in the evening." }`, beside this file: the film's first frame, dark on the left. */
   heroPicture: null,
 
   footerColumns: [

@@ -1,6 +1,5 @@
 import { Alert, Button, Checkbox, createTheme, defaultVariantColorsResolver } from "@mantine/core";
 import { site } from "../app/site.ts";
-import { colourStyles } from "../app/styles/look.ts";
 
 export const theme = createTheme({
   defaultRadius: "md",
@@ -48,9 +47,6 @@ const COLORS = {
  * style elements.
  */
 export function setVariables({ style }: HTMLElement): void {
-  const look = new CSSStyleSheet();
-  look.replaceSync(colourStyles(site.look));
-  document.adoptedStyleSheets = [look];
   for (const [token, names] of Object.entries(COLORS)) {
     for (const name of names) style.setProperty(`--mantine-color-${name}`, `var(--${token})`);
   }

@@ -96,7 +96,7 @@ test("a page's weight includes its files, with text compressed, and their respon
 function siteOf(fetches: readonly PageFetch[]): { site: RenderedSite; carbonPage: RenderedPage } {
   const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
     const html = renderToStaticMarkup(<CarbonFigure />);
-    const unused = { headline: name, paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
+    const unused = { headline: name, paths: [], file: null, inlineStyles: [], inlineScripts: [] };
     return { name, html, fetches, ...unused };
   };
   const failure = page("error");

@@ -5,7 +5,7 @@ import { site } from "../app/site.ts";
 import { findBrokenLinks } from "./links.ts";
 
 function page(name: string, html: string, file: string | null = null): RenderedPage {
-  const unused = { headline: "", inlineStyles: [], inlineScripts: [], fetches: [], socialCard: null };
+  const unused = { headline: "", inlineStyles: [], inlineScripts: [], fetches: [] };
   return { name, paths: name.startsWith("/") ? [name] : [], file, html, ...unused };
 }
 

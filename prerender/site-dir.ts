@@ -7,7 +7,7 @@ import { completeSettings } from "../app/settings.ts";
 import { type SiteSettings, settingProblems } from "../app/site-schema.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
-import { type LookFiles, lookFiles, lookProblems } from "./look.ts";
+import { lookFiles, lookProblems } from "./look.ts";
 import type { Problem } from "./page-files.ts";
 
 /** Used if SITE_DIR is not set. */
@@ -16,7 +16,6 @@ const DEFAULT_SETTINGS = resolve("app/site.ts");
 const COMPLETE_SETTINGS = resolve("app/settings.ts");
 /** The settings of SITE_DIR, with the program's defaults for missing ones. */
 const MERGED_SETTINGS = "\0site-settings";
-const DISPLAY_FONT = "virtual:display-font";
 
 /** The real path, because Vite identifies files by it. */
 export function siteFolder(siteDir: string): string {
@@ -59,7 +58,6 @@ export async function readOwnSettings(siteDir: string): Promise<Partial<SiteSett
 export function companySettings(): Plugin {
   let folder: string;
   let isOwn = false;
-  let files: LookFiles = { media: new Map(), films: new Map(), displayFallback: "" };
   return {
     name: "company-settings",
 
@@ -69,8 +67,8 @@ export function companySettings(): Plugin {
       if (!isOwn) return {};
       // A problem of the settings is reported later.
       const own = await readOwnSettings(folder).catch(() => ({}));
-      files = await lookFiles(completeSettings(own), folder).catch(() => files);
-      const alias = [...files.media].map(([name, replacement]) => ({
+      const media = await lookFiles(completeSettings(own), folder).catch(() => []);
+      const alias = [...media].map(([name, replacement]) => ({
         find: new RegExp(`^.*/media/${RegExp.escape(name)}(?=$|\\?)`),
         replacement,
       }));
@@ -80,7 +78,6 @@ export function companySettings(): Plugin {
     resolveId: {
       order: "pre",
       async handler(source, importer) {
-        if (source === DISPLAY_FONT) return `\0${DISPLAY_FONT}`;
         if (!isOwn || importer === COMPLETE_SETTINGS || !/(^|\/)site\.ts$/.test(source)) return undefined;
         const found = await this.resolve(source, importer, { skipSelf: true });
         return found?.id === DEFAULT_SETTINGS ? MERGED_SETTINGS : undefined;
@@ -88,13 +85,10 @@ export function companySettings(): Plugin {
     },
 
     load(id) {
-      if (id === `\0${DISPLAY_FONT}`) return `export const displayFallback = ${JSON.stringify(files.displayFallback)};`;
       if (id !== MERGED_SETTINGS) return undefined;
-      const films = [...files.films];
       return `import { completeSettings } from ${JSON.stringify(COMPLETE_SETTINGS)};
 import { site as own } from ${JSON.stringify(join(folder, "site.ts"))};
-${films.map(([, file], index) => `import film${index} from ${JSON.stringify(`${file}?url`)};\n`).join("")}
-export const site = completeSettings(own, {${films.map(([name], index) => `${JSON.stringify(name)}: film${index}`)}});
+export const site = completeSettings(own);
 `;
     },
   };

@@ -13,7 +13,6 @@ import { escapeHtml } from "../contract/visible-text.ts";
 import { listOpen, readClaims } from "./claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { loadModule, loadRenderer, type Renderer } from "./load-renderer.ts";
-import { palettesOf } from "./look.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
 import { companySettings, readOwnSettings, settingsProblems, siteDirProblems, siteFolder } from "./site-dir.ts";
@@ -218,7 +217,7 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readFiles: () 
   const context = renderContext(settings, scripts);
   const drawFiles = async () => {
     const { site } = await loadRenderer(server);
-    return technicalFiles(settings, [], site, palettesOf(site.look));
+    return technicalFiles(settings, [], site);
   };
   // Drawn once, because drawing icons is slow. After an error, the next request tries again.
   let files = drawFiles();

@@ -1,5 +1,5 @@
 import type { SiteSettings } from "../app/site-schema.ts";
-import type { Palette, Theme } from "../app/styles/look.ts";
+import { hexColours } from "../app/styles/hues.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";
 import LIST from "./countries.json" with { type: "json" };
@@ -23,17 +23,16 @@ export async function technicalFiles(
   { siteUrl }: BuildSettings,
   indexedPaths: readonly string[],
   site: SiteSettings,
-  { light }: Record<Theme, Palette>,
 ): Promise<OutputFile[]> {
-  const favicon = faviconSvg(site.look, light);
-  const icons = await drawIcons(site.look, light);
+  const favicon = faviconSvg(site.look);
+  const icons = await drawIcons(site.look);
   return [
     { file: "robots.txt", content: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n` },
     { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
     { file: ".well-known/security.txt", content: securityText(siteUrl, site) },
     { file: "countries.json", content: countryList() },
     electricityFile(),
-    { file: "site.webmanifest", content: webManifest(site, light) },
+    { file: "site.webmanifest", content: webManifest(site) },
     { file: "favicon.svg", content: favicon.svg, policy: svgSecurityPolicy(favicon.style) },
     { file: "favicon.ico", content: icons.ico },
     { file: "favicon.png", content: icons.touch },
@@ -66,7 +65,8 @@ function countryList(): string {
   return JSON.stringify(LIST.countries.map(({ cca2, name }) => ({ cca2, name: { common: name } })));
 }
 
-function webManifest(site: SiteSettings, { ground, ink }: Palette): string {
+function webManifest(site: SiteSettings): string {
+  const { ground, ink } = hexColours(site.look);
   return JSON.stringify({
     name: site.brand,
     short_name: site.brand,

@@ -1,4 +1,4 @@
-// Types for the few functions that we use from two packages without types.
+// Types for the few functions that we use from a package without types.
 
 declare module "@tgwf/co2" {
   export class co2 {
@@ -7,9 +7,4 @@ declare module "@tgwf/co2" {
   }
   /** By three-letter code, and `WORLD`. */
   export const averageIntensity: { data: Readonly<Record<string, number>> };
-}
-
-declare module "fontverter" {
-  const fontverter: { convert(font: Buffer, target: "sfnt" | "woff" | "woff2"): Promise<Buffer> };
-  export default fontverter;
 }

@@ -3,7 +3,6 @@ import { dirname, extname, join } from "node:path";
 import { CARBON_PATH, UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
-import type { SiteSettings } from "../app/site-schema.ts";
 import {
   type BuildManifest,
   type BuiltFile,
@@ -20,9 +19,9 @@ import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
 import { announcedPaths, findBrokenLinks } from "./links.ts";
-import { lookFiles, palettesOf } from "./look.ts";
-import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError } from "./page-files.ts";
-import { socialCardDrawer, TitleRefused } from "./pictures.ts";
+import { lookFiles } from "./look.ts";
+import { type FilePath, findPathProblems, type PageFiles, problemsError } from "./page-files.ts";
+import { drawSocialCard } from "./pictures.ts";
 import { refusal } from "./refusal.ts";
 import { siteFolder } from "./site-dir.ts";
 import { type OutputFile, technicalFiles } from "./technical-files.ts";
@@ -58,7 +57,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     ...(await emittedFiles(outDir, "assets")),
     ...(await emittedFiles(rendererDir, "assets")),
     ...(await emittedFiles(rendererDir, "media")),
-    ...(await technicalFiles(settings, indexedPaths, site, palettesOf(site.look))),
+    ...(await technicalFiles(settings, indexedPaths, site)),
   ];
   const { pages: compiled, paths, problems } = pageFiles;
   const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
@@ -92,13 +91,14 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     content: page.html,
     policy: contentSecurityPolicy(page, settings),
   });
+  const poster = (await lookFiles(site, siteFolder(settings.siteDir))).get("poster.jpg") ?? "app/media/poster.jpg";
   const outputs: OutputFile[] = [
     ...fixed.filter(({ file }) => !file.startsWith("media/") || used.has(`/${file}`)),
     // A folder with an index.html, which every static host serves at the folder's path.
     ...pages.flatMap((page) => page.paths.map((path) => pageFile(join(path.slice(1), "index.html"), page))),
     pageFile(NOT_FOUND_PAGE, comingSoon),
     pageFile(FAILURE_PAGE, failure),
-    ...(await socialCards(pages, site, settings.siteDir)),
+    { file: renderer.SOCIAL_CARD.slice(1), content: await drawSocialCard(site.look, poster) },
     { file: "carbon.json", content: carbonJson(carbon) },
     { file: "carbon.txt", content: carbonText(settings.siteUrl, CARBON_PATH, new Date()) },
   ];
@@ -141,28 +141,6 @@ async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<Ou
   return Promise.all(
     names.map(async (name) => ({ file: `${folder}/${name}`, content: await readFile(join(dir, folder, name)) })),
   );
-}
-
-async function socialCards(pages: readonly RenderedPage[], site: SiteSettings, siteDir: string): Promise<OutputFile[]> {
-  const { media } = await lookFiles(site, siteFolder(siteDir));
-  const [font = "", poster = ""] = ["display.woff2", "poster.jpg"].map(
-    (name) => media.get(name) ?? `app/media/${name}`,
-  );
-  const draw = await socialCardDrawer(site, palettesOf(site.look).light, { font, poster });
-  const problems: Problem[] = [];
-  const drawn = pages.map(async ({ socialCard, file, name }): Promise<OutputFile[]> => {
-    if (!socialCard) return [];
-    try {
-      return [{ file: socialCard.path.slice(1), content: await draw(socialCard.headline) }];
-    } catch (error) {
-      if (!(error instanceof TitleRefused)) throw error;
-      problems.push({ file: file ?? `page ${name}`, line: 1, message: error.message });
-      return [];
-    }
-  });
-  const cards = await Promise.all(drawn);
-  if (problems.length > 0) throw problemsError(problems);
-  return cards.flat();
 }
 
 /** Names that Vite gives to the files it emits. */

@@ -7,7 +7,7 @@ import posterJpeg from "../media/poster.jpg?url";
 import phonePoster from "../media/poster.phone.avif?url";
 import posterWebp from "../media/poster.webp?url";
 import { type PageFetch, VIEW_MEDIA, type View } from "../screen.ts";
-import type { FilmSource, SiteSettings } from "../site-schema.ts";
+import type { SiteSettings } from "../site-schema.ts";
 
 /** In the order of `VIEW_MEDIA`. */
 const OWN_FILM: readonly { view: View; poster: string; av1: string; codec: string; h264: string }[] = [
@@ -62,13 +62,13 @@ export function heroFilmFetches(film: SiteSettings["heroFilm"]): PageFetch[] {
     return { kind: "picture", view, urls: [poster, posterWebp, posterJpeg] };
   });
   if (film === "off") return posters;
-  if (film !== "own") return [...posters, { kind: "film", urls: film.map(({ url }) => url) }];
+  if (film !== "own") return [...posters, { kind: "film", urls: [film] }];
   return [...posters, ...OWN_FILM.map(({ view, av1, h264 }): PageFetch => ({ kind: "film", view, urls: [av1, h264] }))];
 }
 
-function sourcesOf(film: SiteSettings["heroFilm"]): readonly FilmSource[] | null {
+function sourcesOf(film: SiteSettings["heroFilm"]): readonly { url: string; type?: string; media?: string }[] | null {
   if (film === "off") return null;
-  if (film !== "own") return film;
+  if (film !== "own") return [{ url: film }];
   return OWN_FILM.flatMap(({ view, av1, codec, h264 }) => {
     const media = VIEW_MEDIA[view] && { media: VIEW_MEDIA[view] };
     return [

@@ -6,7 +6,6 @@ export const site = {
   look: {
     hue: 262,
     accentHue: 40,
-    colours: { "on-accent": "#1c1230" },
     mark: {
       viewBox: "0 0 32 32",
       ink: "M2 21c4-3 8-3 14 0s10 3 14 0v4c-4 3-8 3-14 0s-10-3-14 0ZM2 27.500c4-3 8-3 14 0s10 3 14 0v2.500c-4 3-8 3-14 0s-10-3-14 0Z",
@@ -17,6 +16,6 @@ export const site = {
     headline: "Offsetting, from the coast",
     subtitle: "Measure what you emit, cut what you can, and pay for offshore wind elsewhere.",
   },
-  heroFilm: [{ url: "sea.mp4", type: "video/mp4" }],
+  heroFilm: "off",
   heroPicture: { file: "hero.svg", alt: "Wind turbines at sea, in the evening." },
 };
