@@ -44,7 +44,7 @@ test.each([
   ["the film of phones", /^media\/first-light\.phone\./, "", 156_000],
   ["the film of other screens", /^media\/first-light\.(av1|h264)-/, "", 261_000],
   ["the still picture", /^assets\/poster/, "", 30_000],
-  ["a social card", /^assets\/social\//, "", 60_000],
+  ["the social card", /^assets\/social\.jpg/, "", 60_000],
   ["the figures for electricity", /^assets\/electricity/, ".br", 4000],
   ["the script of the form", /^assets\/contact-.*\.js$/, ".br", 69_600],
   ["the script of the estimate", /^assets\/estimate-result/, ".br", 7200],
