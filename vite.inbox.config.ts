@@ -1,7 +1,6 @@
 import { defineConfig, type Plugin } from "vite";
-import { markOf } from "./app/components/mark.tsx";
 import { completeSettings } from "./app/settings.ts";
-import { hexColours } from "./app/styles/hues.ts";
+import { hexColours, markOf } from "./app/styles/look.ts";
 import { parseBuildSettings } from "./contract/build-settings.ts";
 import { companySettings, readOwnSettings } from "./prerender/site-dir.ts";
 

@@ -4,7 +4,7 @@ import displayFont from "./media/display.woff2?url";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
 import { structuredData } from "./structured-data.ts";
-import { hexColours, withHues } from "./styles/hues.ts";
+import { hexColours, withHues } from "./styles/look.ts";
 import siteStyles from "./styles/site.css?inline";
 
 const { ground, darkGround } = hexColours(site.look);

@@ -3,9 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import sharp from "sharp";
-import { markOf } from "../app/components/mark.tsx";
 import type { Look } from "../app/site-schema.ts";
-import { hexColours } from "../app/styles/hues.ts";
+import { hexColours, markOf } from "../app/styles/look.ts";
 
 /**
  * The icon in browser tabs: the mark in the colours of the visitor's theme. `style` is the content of its `<style>`.

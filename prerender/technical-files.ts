@@ -1,5 +1,5 @@
 import type { SiteSettings } from "../app/site-schema.ts";
-import { hexColours } from "../app/styles/hues.ts";
+import { hexColours } from "../app/styles/look.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";
 import LIST from "./countries.json" with { type: "json" };

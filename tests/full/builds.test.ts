@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { site } from "../../app/site.ts";
-import { hexColours } from "../../app/styles/hues.ts";
+import { hexColours } from "../../app/styles/look.ts";
 import { site as own } from "../../docs/look/site.ts";
 import { buildPages, makePagesBuild } from "../support/pages-build.ts";
 import { copyProject } from "../support/project-copy.ts";

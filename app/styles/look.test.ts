@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { clampRgb, formatHex, parse, rgb, wcagContrast } from "culori";
 import { expect, test } from "vitest";
-import { hexColours, withHues } from "./hues.ts";
+import { hexColours, withHues } from "./look.ts";
 
 const STYLES = ["tokens.css", "home.css"].map((file) => readFileSync(`app/styles/${file}`, "utf8")).join("");
 const STEP = 5;
