@@ -83,7 +83,7 @@ async function run(config: Config): Promise<void> {
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
-  const purge = startPurge({ store, dataDir, channels: channelsOf(config), log, clock });
+  const purge = startPurge({ store, dataDir, log, clock });
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
   const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl, clock };

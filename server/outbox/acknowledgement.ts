@@ -22,8 +22,8 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
   return {
     channel: "acknowledgement",
     concurrency: 2,
-    // A server that repeatedly crashes between sending and saving must not repeatedly write to a stranger.
-    maxInterruptions: 3,
+    // It may have arrived, and nobody needs it twice.
+    maxInterruptions: 1,
     async admit(claim, now) {
       const { email } = claim.message;
       const mailbox = mailboxOf(email);

@@ -71,7 +71,7 @@ const LONGEST_STORE_WAIT_MS = MINUTE_MS;
 /** As long as the first wait of the schedule. A delivery that waits longer has failed at least twice. */
 const FAILING_MS = MINUTE_MS;
 const PROBE_INTERVAL_MS = MINUTE_MS;
-const GIVEN_UP = "given up: several attempts ended without a known result, and each may have arrived";
+const GIVEN_UP = "given up: it is not known how the attempts ended, so it may have arrived";
 
 /** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {

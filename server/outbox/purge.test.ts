@@ -25,9 +25,8 @@ async function setUp(...answers: (string[] | Error)[]) {
   };
   // The remains of an operator's erasure.
   const people = { finishErasure: async () => calls.length > 1 };
-  const queue = { endUnused: async () => {} };
   const [clock, log] = [createFakeClock(), createRecordingLog()];
-  const purge = startPurge({ store: { archive, people, queue }, dataDir, channels: ["mail"], log, clock });
+  const purge = startPurge({ store: { archive, people }, dataDir, log, clock });
   onTestFinished(() => purge.stop());
   /** Lets due work finish. */
   const afterMs = async (ms: number) => {

@@ -2,19 +2,14 @@ import { createDefectLog, errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import type { Archive } from "../store/archive.ts";
 import type { People } from "../store/people.ts";
-import type { Queue } from "../store/queue.ts";
-import type { Channel } from "../store/store.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";
 
 interface PurgeOptions {
   store: {
     archive: Pick<Archive, "purge">;
     people: Pick<People, "finishErasure">;
-    queue: Pick<Queue, "endUnused">;
   };
   dataDir: string;
-  /** The channels in use. */
-  channels: readonly Channel[];
   log: Log;
   clock?: Clock;
 }
@@ -24,14 +19,13 @@ interface PurgeOptions {
  * operator could not finish.
  */
 export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
-  const { store, dataDir, channels, log, clock = systemClock } = options;
+  const { store, dataDir, log, clock = systemClock } = options;
   /** Erased messages whose files may remain. */
   let erased: string[] = [];
   const noteDefect = createDefectLog(log);
 
   async function purge(): Promise<void> {
     try {
-      await store.queue.endUnused(channels, clock.now());
       const references = await store.archive.purge(clock.now());
       erased = erased.concat(references);
       if (references.length > 0) {

@@ -19,8 +19,8 @@ export function replySender({ mailer, copyMailer, identity }: MailOptions & { co
   return {
     channel: "reply",
     concurrency: 2,
-    // A server that repeatedly crashes between sending and saving must not repeatedly write to a visitor.
-    maxInterruptions: 3,
+    // It may have arrived, so an operator decides whether it is sent again.
+    maxInterruptions: 1,
     ...sending,
     sendCopy: sendingBy(copyMailer, composedBy(composeCopy)).send,
     async close() {

@@ -1,7 +1,7 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import { readColumn, type Sql, type Value } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
-import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
+import { type Channel, type Deliveries, type Delivery, type EventKind, rulesOf, type StoredMessage } from "./store.ts";
 
 // What several parts of the store read and write of a message.
 
@@ -64,6 +64,8 @@ export function readJson(json: string | null): unknown {
   }
 }
 
+const isKeeping = ({ channel, state }: DeliveryRow) => state === "queued" && rulesOf(channel).keepsMessage;
+
 function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
   const deliveries = Object.fromEntries(
     rows.map(({ messageId: _, channel, ...delivery }) => [channel, delivery]),
@@ -72,8 +74,8 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
   const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
   return {
     ...row,
-    // No message is erased while it is restricted or being sent.
-    expiresAt: row.isRestricted || rows.some(({ state }) => state === "queued") ? null : row.expiresAt,
+    // No message is erased while it is restricted, or while its mail or a reply is queued.
+    expiresAt: row.isRestricted || rows.some(isKeeping) ? null : row.expiresAt,
     footprint: readEstimate(footprint),
     // Covers everything that an operator may see or change, except the deliveries that are sent automatically seconds
     // after the mail: these must not make the operator's next action fail.

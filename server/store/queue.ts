@@ -1,22 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
-import { DAY_MS, HOUR_MS, isWithin, MINUTE_MS } from "../time.ts";
-import {
-  type Database,
-  type Dialect,
-  insertRows,
-  type Query,
-  readColumn,
-  readMeta,
-  type Sql,
-  type Value,
-  writeMeta,
-} from "./database.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
+import { type Database, type Dialect, insertRows, type Query, readColumn, type Sql, type Value } from "./database.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
 import { readLastReplies, type ThreadedReply } from "./replies.ts";
 import { expiry, writeExpiry } from "./retention.ts";
-import { CHANNELS, type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
+import { type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
 // What the outbox does with deliveries, the same for every channel.
@@ -78,9 +68,6 @@ const UNCOUNTED_MS = 5 * DAY_MS;
 /** For statements that may change a long backlog. */
 const LONG = { isLong: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
-/** A longer time without a call of `endUnused` means that no server ran. */
-const UNUSED_GAP_MS = 3 * HOUR_MS;
-const TURNED_OFF = "this channel has been turned off for a day";
 /** Ends the token of a claim if the attempt before it has no known outcome. */
 const AGAIN = ".again";
 
@@ -359,36 +346,6 @@ export function createQueue(database: Database, secret: string, author: string |
         return ids;
       }, options);
     }),
-
-    /**
-     * Ends the deliveries of channels that no server has used for a day: a queued delivery keeps its message from being
-     * erased. Call it hourly with the channels that this server uses.
-     */
-    endUnused(used: readonly Channel[], now: Date): Promise<void> {
-      const nowMs = now.getTime();
-      return transaction(async (sql) => {
-        const { query } = sql;
-        for (const channel of CHANNELS) {
-          const name = `unused.${channel}`;
-          if (used.includes(channel)) {
-            await query("DELETE FROM meta WHERE name = $1", [name]);
-            continue;
-          }
-          const [sinceMs = nowMs, seenMs = nowMs] = (await readMeta(query, name))?.split(" ").map(Number) ?? [];
-          // After a pause of all servers, one that uses the channel may start later than this one.
-          const unusedMs = isWithin(UNUSED_GAP_MS, seenMs, nowMs) ? nowMs - sinceMs : 0;
-          await writeMeta(query, name, `${nowMs - unusedMs} ${nowMs}`);
-          if (unusedMs < DAY_MS) continue;
-          const ids = await readColumn<number>(
-            query,
-            `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, lease_token = NULL,
-           leased_until = NULL WHERE state = 'queued' AND channel = $1 RETURNING message_id`,
-            [channel, now, TURNED_OFF],
-          );
-          await addEvents(sql, ids, { kind: "failed", at: now, channel, detail: TURNED_OFF, author });
-        }
-      }, LONG);
-    },
 
     countDeliveries(): Promise<DeliveryCount[]> {
       const first = (column: string) =>

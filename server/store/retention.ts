@@ -3,6 +3,7 @@ import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn, type Sql } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
+import { CHANNELS, rulesOf } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
 // Announces expiring messages, then erases them. A message's mail has two times, both NULL if RETENTION keeps messages
@@ -73,6 +74,8 @@ export async function applyRetention({ query }: Sql, retention: Retention): Prom
 /** Marks the table as changed: no message has this state. */
 export const FORGET_RETENTION = "INSERT INTO retention VALUES ('none', 0, 0) ON CONFLICT DO NOTHING";
 
+/** The channels whose queued deliveries keep a message. */
+const KEEPING = CHANNELS.flatMap((channel) => (rulesOf(channel).keepsMessage ? `'${channel}'` : [])).join();
 const IS_EXPIRING = `channel = 'mail' AND message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)`;
 /** Due for announcement now ($1) or before the next one. The first condition is for the index. */
 const IS_UNANNOUNCED = `${IS_EXPIRING} AND expires_at <= CAST($1 AS BIGINT) + ${EXPIRY_NOTICE_MS + DAY_MS}
@@ -82,7 +85,7 @@ export function createRetention({ query, transaction, dialect }: Database) {
   return {
     /**
      * Erases the messages that have expired and were announced, and client hashes older than a day; returns references.
-     * A message waits while one of its deliveries is queued, or while it is restricted.
+     * A message waits while its mail or a reply is queued, or while it is restricted.
      */
     purge: mayTakeMinutes(async (now: Date): Promise<string[]> => {
       // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
@@ -94,7 +97,7 @@ export function createRetention({ query, transaction, dialect }: Database) {
         day,
       );
       const isSending = `EXISTS (SELECT 1 FROM deliveries AS others
-        WHERE others.message_id = messages.id AND others.state = 'queued')`;
+        WHERE others.message_id = messages.id AND others.state = 'queued' AND others.channel IN (${KEEPING}))`;
       const erase = `DELETE FROM messages WHERE id IN (SELECT id FROM messages JOIN deliveries ON message_id = messages.id
         WHERE ${IS_EXPIRING} AND expires_at <= $1 AND announce_at IS NULL AND NOT ${isSending}
         ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;

@@ -25,6 +25,8 @@ function towardsTwo(dialect: Dialect): readonly string[] {
     ...writeExpiryOnce(dialect),
     ADD_SEARCH_TEXT,
     "DROP TABLE hook_events",
+    // Since when a channel was turned off.
+    "DELETE FROM meta WHERE name LIKE 'unused.%'",
   ];
 }
 

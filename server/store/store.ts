@@ -14,6 +14,8 @@ interface ChannelRules {
   isUsed(config: Config): boolean;
   /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
   queuedBy: "message" | "operator" | { delivered: string };
+  /** Whether a queued delivery keeps its message from being erased. Others end with their message. */
+  keepsMessage: boolean;
   /** How long after acceptance a delivery may be tried; `null` for the five days of the schedule. */
   triedForMs: number | null;
   /** Its troubles, as in `No reply can be sent`. `null` if a failure does not affect a message. */
@@ -40,6 +42,7 @@ export const CHANNEL_RULES = {
     sending: "Send the mail",
     isUsed: () => true,
     queuedBy: "message",
+    keepsMessage: true,
     triedForMs: null,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
     deliveredAtName: null,
@@ -50,6 +53,7 @@ export const CHANNEL_RULES = {
     sending: "Send the acknowledgement",
     isUsed: ({ acknowledge }) => acknowledge,
     queuedBy: { delivered: "mail" },
+    keepsMessage: false,
     // A later acknowledgement would confuse more than none.
     triedForMs: DAY_MS,
     trouble: null,
@@ -61,6 +65,7 @@ export const CHANNEL_RULES = {
     sending: "Post to the web hook",
     isUsed: ({ hook }) => hook !== null,
     queuedBy: "message",
+    keepsMessage: false,
     triedForMs: null,
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
@@ -72,6 +77,7 @@ export const CHANNEL_RULES = {
     sending: "Send the reply",
     isUsed: () => true,
     queuedBy: "operator",
+    keepsMessage: true,
     triedForMs: null,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
     deliveredAtName: "repliedAt",

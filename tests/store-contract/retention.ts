@@ -5,7 +5,7 @@ import type { Expiring } from "../../server/store/retention.ts";
 import { announcementIntervalMs } from "../../server/store/retention.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
-import { type ContractTest, get, type Place } from "./place.ts";
+import type { ContractTest, Place } from "./place.ts";
 import {
   claimOne,
   client,
@@ -198,32 +198,17 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.archive.purge(later(1010 * DAY_MS))).toEqual([restricted]);
   });
 
-  test("erases no message with a queued delivery on any channel, until no server has used its channel for a day", async ({
+  test("erases no message with a queued delivery of its mail or a reply; a post that waits ends with its message", async ({
     node,
-    other,
   }) => {
-    const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
-    await finish(node, "delivered");
+    const [posting, replying] = [await store(node, submissionOf(), NOON, ["mail", "hook"]), await store(node)];
+    for (let count = 0; count < 2; count += 1) await finish(node, "delivered");
+    await node.messages.reply(replying, { key: "1", subject: "Re", text: "Yes" }, NOON);
     await announce(node, later(23 * DAY_MS));
-    expect(await expiryOf(node, reference)).toBeNull();
-    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
-    const hook = async () => (await get(node, reference)).deliveries.hook;
-    /** Servers without HOOK_URL run from one hour to the other. */
-    const runWithout = async (hours: number, untilHour: number) => {
-      for (let hour = hours; hour <= untilHour; hour += 1) await node.queue.endUnused(["mail"], later(hour * HOUR_MS));
-    };
-    await runWithout(0, 23);
-    await other.queue.endUnused(["mail", "hook"], later(23 * HOUR_MS));
-    await runWithout(24, 47);
-    // All servers stop, and start again.
-    await runWithout(60, 83);
-    expect(await hook()).toMatchObject({ state: "queued" });
-    await runWithout(84, 84);
-    expect(await hook()).toMatchObject({ state: "failed", dueAt: null });
-    const detail = "this channel has been turned off for a day";
-    const failed = { kind: "failed", channel: "hook", detail, at: later(84 * HOUR_MS) };
-    expect((await node.messages.history(reference)).at(-1)).toMatchObject(failed);
-    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([reference]);
+    expect([await expiryOf(node, posting), await expiryOf(node, replying)]).toEqual([expect.any(Date), null]);
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([posting]);
+    await node.queue.settle(await claimOne(node, NOON, "reply"), { kind: "delivered" }, NOON);
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([replying]);
   });
 
   test("keeps messages without a limit if RETENTION says so", async ({ place }) => {
