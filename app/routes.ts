@@ -1,11 +1,12 @@
 import { pages } from "virtual:pages";
 import { CARBON_PATH } from "./components/carbon-figure.tsx";
+import { ACCESSIBILITY_PATH } from "./components/footer.tsx";
 import { FOOTPRINT_PATH } from "./contact/estimate-part.tsx";
 import type { Screen } from "./screen.ts";
 import { comingSoon } from "./screens/coming-soon.tsx";
 import { contact } from "./screens/contact.tsx";
 import { failure } from "./screens/error.tsx";
-import { carbon, footprint } from "./screens/explanations.tsx";
+import { accessibility, carbon, footprint } from "./screens/explanations.tsx";
 import { home } from "./screens/home.tsx";
 import { pageScreen } from "./screens/page.tsx";
 import { delivery, privacy, refunds, terms } from "./screens/policy.tsx";
@@ -24,9 +25,10 @@ const SPECIFIED: readonly Route[] = [
   { paths: ["/terms", "/terms-and-conditions"], screen: terms },
   { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
   { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
-  // These explain the figures in the footer and in the estimate on the contact page.
+  // These explain the figures in the footer and in the estimate on the contact page, and what was tested.
   { paths: [CARBON_PATH], screen: carbon },
   { paths: [FOOTPRINT_PATH], screen: footprint },
+  { paths: [ACCESSIBILITY_PATH], screen: accessibility },
 ];
 export const SPECIFIED_PATHS: readonly string[] = SPECIFIED.flatMap(({ paths }) => paths);
 

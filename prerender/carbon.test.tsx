@@ -12,9 +12,11 @@ import {
   carbonText,
   type FetchedFile,
   gramsOf,
+  rulerCm,
   tooHeavy,
   weighPage,
   weighSite,
+  withFigure,
 } from "./carbon.ts";
 
 const only = <T,>([first]: readonly T[]): T => first as T;
@@ -111,6 +113,23 @@ function siteOf(fetches: readonly PageFetch[]): { site: RenderedSite; carbonPage
   return { site: rendered, carbonPage };
 }
 
+test.each([
+  [0.07, 34],
+  [0.047, 23],
+  [0.017, 8],
+  [0.0166, 8],
+  [0.01, 4.8],
+  [0.005, 2.4],
+  [0, 0],
+])("%d g are %d cm by petrol car, in the sentence and on the ruler", (grams, cm) => {
+  expect(rulerCm(grams)).toBe(cm);
+  const html = withFigure(renderToStaticMarkup(<CarbonFigure />), grams);
+  expect(html).toContain(`<b>${cm} cm</b> <span>by petrol car`);
+  expect(html).toContain(`>${grams.toFixed(3)}</span> g CO₂e, model)`);
+  expect(html).toContain(`d="M0 4h${cm}"`);
+  expect(html).not.toContain("#");
+});
+
 test("each page shows its own figure, of the larger screen; the page about carbon lists those of the others", async () => {
   const film = { ...fetch("film", "/film.mp4"), view: "other" as const };
   const { site: of, carbonPage } = siteOf([film]);
@@ -124,8 +143,8 @@ test("each page shows its own figure, of the larger screen; the page about carbo
   expect(grams).toBeGreaterThan(0.04);
   expect(listed).toEqual([
     { name: "Home", grams, rating: "A" },
-    { name: "error", grams: expect.any(Number), rating: "A+" },
     { name: "coming-soon", grams: expect.any(Number), rating: "A+" },
+    { name: "error", grams: expect.any(Number), rating: "A+" },
   ]);
   const shown = (html = "") => /<span data-fact="grams">([^<]+)</.exec(html)?.[1];
   expect([...pages, comingSoon, failure].map(({ html }) => shown(html))).toEqual([

@@ -1,7 +1,8 @@
 import { co2 } from "@tgwf/co2";
-import { CARBON_PATH, UNWEIGHED } from "../app/components/carbon-figure.tsx";
+import { CARBON_PATH, RULER_CM, UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import { type PageFetch, type PageWeight, VIEWS, type View } from "../app/screen.ts";
+import { CAR } from "../contract/footprint/factors.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
 import { problemsError } from "./page-files.ts";
 
@@ -79,10 +80,24 @@ export function gramsOf(carbon: readonly PageCarbon[]): number {
   return heaviestOf(carbon)?.grams ?? 0;
 }
 
-/** Writes the figure into the footer. Its placeholder is the last one in the page, after all of its own text. */
+/** How far an average petrol car drives for the same grams, by the factor of the estimate, in the precision shown. */
+export function rulerCm(grams: number): number {
+  const cm = (Number(grams.toFixed(3)) * 100) / CAR.petrol.kgPerUnit;
+  return cm < 5 ? Number(cm.toFixed(1)) : Math.round(cm);
+}
+
+/** Writes the figures into the footer. Their placeholders are the last ones in the page, after all of its own text. */
 export function withFigure(html: string, grams: number): string {
-  const [start, end] = [html.lastIndexOf(`>${UNWEIGHED}<`) + 1, UNWEIGHED.length];
-  return start === 0 ? html : html.slice(0, start) + grams.toFixed(3) + html.slice(start + end);
+  const cm = rulerCm(grams);
+  const figures = [
+    [`>${UNWEIGHED.grams}<`, `>${grams.toFixed(3)}<`],
+    [`>${UNWEIGHED.distance}<`, `>${cm} cm<`],
+    [`"${UNWEIGHED.segment}"`, `"${UNWEIGHED.segment.slice(0, -1)}${Math.min(cm, RULER_CM)}"`],
+  ] as const;
+  return figures.reduce((filled, [placeholder, figure]) => {
+    const at = filled.lastIndexOf(placeholder);
+    return at < 0 ? filled : filled.slice(0, at) + figure + filled.slice(at + placeholder.length);
+  }, html);
 }
 
 /**

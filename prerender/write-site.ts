@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { CARBON_PATH, UNWEIGHED } from "../app/components/carbon-figure.tsx";
+import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "../contract/build-manifest.ts";
 import { programName } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
-import { carbonJson, carbonText, weighSite } from "./carbon.ts";
+import { carbonJson, carbonText, weighSite, withFigure } from "./carbon.ts";
 import { listOpen, readClaims } from "./claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
@@ -109,7 +109,6 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const { brand, contactEmail, referencePrefix, pricePerTonne, answerWithin, mailSignature } = site;
   const form = await renderer.renderForm(context);
   const { grams } = carbon.find(({ page }) => page === "/contact") ?? { grams: 0 };
-  const weighed = (html: string) => html.replace(`>${UNWEIGHED}<`, `>${grams.toFixed(3)}<`);
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
@@ -127,7 +126,10 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     comingSoon: announcedPaths(draft),
     claims: { claims: report.claims, unsigned: report.unsigned.map(({ file }) => file) },
     electricity: electricityTable(),
-    form: { ...form, pages: { sent: weighed(form.pages.sent), refused: weighed(form.pages.refused) } },
+    form: {
+      ...form,
+      pages: { sent: withFigure(form.pages.sent, grams), refused: withFigure(form.pages.refused, grams) },
+    },
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));

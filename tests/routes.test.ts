@@ -191,7 +191,7 @@ test("the files for programs exist", async () => {
 test("the footer shows the emissions of a view, and links to the explanation, with the figures of this build", async () => {
   const [footer = ""] = contentsOf((await open("/privacy")).html, "footer");
   const own = carbon.pages.find(({ page }) => page === "/privacy")?.grams.toFixed(3);
-  expect(textOf(footer)).toContain(`First view: at most about ${own} g CO₂e (model)`);
+  expect(textOf(footer)).toContain(`about what loading this page emits at most (${own} g CO₂e, model)`);
   const explanation = elementsOf(footer, "a")[textsOf(footer, "a").indexOf("How we count")]?.href ?? "";
   const { html, headings } = await open(explanation);
   expect(headings).toEqual(["How we count this site’s carbon"]);

@@ -3,6 +3,9 @@ import type { SiteSettings } from "../site-schema.ts";
 import { CarbonFigure } from "./carbon-figure.tsx";
 import { Mark } from "./mark.tsx";
 
+/** Beside the pages that explain the figures. */
+export const ACCESSIBILITY_PATH = "/assets/accessibility";
+
 type SocialNetwork = SiteSettings["social"][number]["network"];
 
 /**
@@ -50,6 +53,7 @@ export function Footer() {
           </nav>
         ))}
         <div className="footer-end">
+          <CarbonFigure />
           <div>
             <p>This site is provided by {site.legalName}.</p>
             {(companyNumber || registeredAddress) && (
@@ -59,7 +63,9 @@ export function Footer() {
               </p>
             )}
           </div>
-          <CarbonFigure />
+          <p>
+            <a href={ACCESSIBILITY_PATH}>Accessibility</a>
+          </p>
         </div>
       </div>
     </footer>

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import accessibilityText from "../../docs/accessibility-statement.md";
 import carbonText from "../../docs/carbon.md";
 import footprintText from "../../docs/footprint.md";
 import { Contents, markCurrent } from "../components/contents.tsx";
@@ -12,6 +13,8 @@ import { sectionsOf, Table, Text, type TextFile } from "../text.tsx";
 export const carbon = explanationScreen("carbon", carbonText, "How we count carbon", PageWeights);
 /** Explains the estimate on the contact page. */
 export const footprint = explanationScreen("footprint", footprintText, footprintText.title);
+/** Says what was tested, and whom to ask. */
+export const accessibility = explanationScreen("accessibility", accessibilityText, accessibilityText.title);
 
 /** Shows a document of `docs/` like a page from a file. `After` shows what the document cannot contain. */
 function explanationScreen(

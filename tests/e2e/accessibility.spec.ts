@@ -12,7 +12,14 @@ const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest
 const policyOfFailure = files.find(({ file }) => file === "500.html")?.policy ?? "";
 const SCREEN_PATHS = SCREENS.map(({ paths }) => paths[0]);
 
-for (const path of [...SCREEN_PATHS, "/about", "/assets/carbon", "/assets/footprint", FAILURE_PATH]) {
+for (const path of [
+  ...SCREEN_PATHS,
+  "/about",
+  "/assets/carbon",
+  "/assets/footprint",
+  "/assets/accessibility",
+  FAILURE_PATH,
+]) {
   const tag = ["/", "/contact", "/privacy"].includes(path) ? [] : ["@full"];
   test(`axe finds no problem on ${path}, and it does not scroll sideways`, { tag }, async ({ page }) => {
     const headers = { "content-type": "text/html", "content-security-policy": policyOfFailure };

@@ -13,7 +13,13 @@ import { requirePrograms } from "../support/require-program.ts";
 import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
-const PATHS = [...SCREENS.map(({ paths }) => paths[0]), "/about", "/assets/carbon", "/assets/footprint"];
+const PATHS = [
+  ...SCREENS.map(({ paths }) => paths[0]),
+  "/about",
+  "/assets/carbon",
+  "/assets/footprint",
+  "/assets/accessibility",
+];
 const FORM_SCRIPT = /\/assets\/contact-.*\.js$/;
 const ELECTRICITY = /\/assets\/electricity-.*\.json$/;
 const COUNTRIES = /\/countries\.json$/;
@@ -209,10 +215,15 @@ async function chooseSections(page: EnginePage): Promise<void> {
 
 async function useMenu(page: EnginePage): Promise<void> {
   await openContact(page);
-  for (const width of [768, 375]) {
-    await page.driver.resize(width, 667);
+  for (const [width, height] of [
+    [768, 667],
+    [375, 667],
+    [768, 480],
+  ] as const) {
+    await page.driver.resize(width, height);
     await page.click(".menu-toggle");
     await page.until(isMenuOpen);
+    expect(await page.evaluate(() => scrollY), `the page at ${width}x${height}`).toBe(0);
     const heights = await page.evaluate(() =>
       [...document.querySelectorAll("#menu .button")].map((button) => button.getBoundingClientRect().height),
     );

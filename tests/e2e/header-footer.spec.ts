@@ -53,6 +53,36 @@ test.describe("the small-screen menu", () => {
     await expect(menu).toBeHidden();
   });
 
+  test("does not scroll the page in a low window, and its close icon is centred", async ({ page }) => {
+    for (const path of ["/", "/contact"]) {
+      await page.goto(path);
+      for (const [width, height] of [
+        [375, 400],
+        [700, 450],
+        [1000, 500],
+      ] as const) {
+        await page.setViewportSize({ width, height });
+        const toggle = page.getByRole("button", { name: "Menu" });
+        await toggle.click();
+        await expect(page.locator("#menu")).toHaveCSS("opacity", "1");
+        expect(await page.evaluate(() => scrollY), `${path} at ${width}x${height}`).toBe(0);
+        await toggle.evaluate((button) =>
+          Promise.all(button.getAnimations({ subtree: true }).map((one) => one.finished)),
+        );
+        const offsets = await toggle.evaluate((button) => {
+          const centreOf = (element: Element) => {
+            const { x, y, width, height } = element.getBoundingClientRect();
+            return [x + width / 2, y + height / 2] as const;
+          };
+          const [x, y] = centreOf(button);
+          return [...button.querySelectorAll("path")].flatMap((arm) => [centreOf(arm)[0] - x, centreOf(arm)[1] - y]);
+        });
+        expect(Math.max(...offsets.map(Math.abs)), "pixels from the button's centre").toBeLessThan(0.5);
+        await toggle.click();
+      }
+    }
+  });
+
   test("closes on a press outside, which does not reach the page", async ({ page }) => {
     await page.goto("/");
     const button = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();

@@ -30,7 +30,7 @@ test("a policy's table of contents scrolls to its sections inside the pane", asy
 
 test("the explanations have their contents beside the text, and fill a wide screen", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
-  for (const path of ["/assets/carbon", "/assets/footprint"]) {
+  for (const path of ["/assets/carbon", "/assets/footprint", "/assets/accessibility"]) {
     await page.goto(path);
     const contents = page.getByRole("navigation", { name: "On this page" });
     const [beside, text] = [await contents.boundingBox(), await page.locator(".page-text").boundingBox()];

@@ -13,6 +13,7 @@ export const SOURCES = [
   "server/mail/compose.ts",
   "docs/carbon.md",
   "docs/footprint.md",
+  "docs/accessibility-statement.md",
   "vite.config.ts",
   "package-lock.json",
 ];
