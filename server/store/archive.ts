@@ -25,6 +25,7 @@ import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, 
 import { writeNewFile } from "./sqlite-files.ts";
 import { DAMAGED, forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreDamaged, StoreRefused, StoreUnavailable } from "./store.ts";
+import { columnsOf, type RowOf } from "./tables.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.
 
@@ -261,7 +262,7 @@ async function copyAll(
   const { query, dialect } = sql;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
   const marked = await query<Marked>(
-    "SELECT reference, is_restricted, corrected_at FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL",
+    `SELECT ${MARKED} FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL`,
   );
   const erasures = await allErasures(sql, db, listed);
   for (const table of ["messages", "hits", "retention", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
@@ -289,11 +290,8 @@ async function copyAll(
   return { ...counts, erased: erased.size, ...(await keepRestrictions(sql, marked, account, now)) };
 }
 
-interface Marked {
-  reference: string;
-  isRestricted: boolean;
-  correctedAt: Date | null;
-}
+const MARKED = columnsOf("messages", "reference", "isRestricted", "correctedAt");
+type Marked = Pick<RowOf<"messages">, "reference" | "isRestricted" | "correctedAt">;
 
 /** Restricts the messages that were restricted before, and counts the corrections that are missing now. */
 async function keepRestrictions(sql: Sql, marked: readonly Marked[], author: string | null, now: Date) {
@@ -307,10 +305,9 @@ async function keepRestrictions(sql: Sql, marked: readonly Marked[], author: str
   );
   await writeExpiry(sql, ids);
   await addEvents(sql, ids, { kind: "restricted", at: now, author });
-  const restored = await query<Marked>(
-    `SELECT reference, corrected_at FROM messages WHERE ${dialect.isIn("reference", "$1")}`,
-    [marked.map(({ reference }) => reference)],
-  );
+  const restored = await query<Marked>(`SELECT ${MARKED} FROM messages WHERE ${dialect.isIn("reference", "$1")}`, [
+    marked.map(({ reference }) => reference),
+  ]);
   const correctedAt = new Map(restored.map((one) => [one.reference, one.correctedAt?.getTime() ?? 0]));
   const isLost = (one: Marked) =>
     (one.correctedAt?.getTime() ?? 0) > (correctedAt.get(one.reference) ?? Number.POSITIVE_INFINITY);

@@ -1,4 +1,5 @@
 import { canonicalEmail } from "../../contract/email-address.ts";
+import { castTypeOf, kindOf, type NewRow, type Table } from "./tables.ts";
 
 /** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
@@ -65,7 +66,7 @@ export interface Dialect {
   lockRows(table: string, skip?: "skip"): string;
   /** The email address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
-  /** Whether the column's value is in the list. Columns named `id` are numbers, all others texts. */
+  /** Whether the column's value is in the list. */
   isIn(column: string, jsonArray: string): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
@@ -91,7 +92,7 @@ export function toParameter(value: Value): string | number | null {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 }
 
-/** Converts a row by its column names: `due_at` becomes the time `dueAt`, and `is_restricted` becomes a flag. */
+/** Converts a row by the kinds of its columns: `due_at` becomes the time `dueAt`. */
 export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields {
   const record: Record<string, unknown> = {};
   for (const column of Object.keys(row)) {
@@ -102,10 +103,6 @@ export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields
   return record as Fields;
 }
 
-export function isTime(column: string): boolean {
-  return column === "at" || column.endsWith("_at");
-}
-
 const fields = new Map<string, { name: string; read(value: unknown): unknown }>();
 
 /** Cached per column, because a long list has hundreds of thousands of values. */
@@ -114,7 +111,9 @@ function fieldOf(column: string) {
   if (known) return known;
   const name = column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   const toDate = (ms: unknown) => new Date(ms as number);
-  const read = isTime(column) ? toDate : column.startsWith("is_") ? Boolean : (value: unknown) => value;
+  const kind = kindOf(column);
+  if (kind === undefined && column.endsWith("_at")) throw new Error(`${column} is not declared in tables.ts`);
+  const read = kind === "time" ? toDate : kind === "flag" ? Boolean : (value: unknown) => value;
   const field = { name, read };
   fields.set(column, field);
   return field;
@@ -132,16 +131,14 @@ export async function readColumn<T>(query: Query, sql: string, values?: readonly
   return rows.flatMap((row) => Object.values(row));
 }
 
-export type Row = Readonly<Record<string, string | number | null>>;
-
 /**
  * Inserts all rows, which have the same columns, in one statement. Except in the table `messages`, a `reference` is
  * replaced by the number of its message's row.
  */
-export async function insertRows(
+export async function insertRows<Name extends Table>(
   { query, dialect: { itemsOf } }: Sql,
-  table: string,
-  rows: readonly Row[],
+  table: Name,
+  rows: readonly NewRow<Name>[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const columns = Object.keys(rows[0] ?? {});
@@ -160,8 +157,7 @@ export async function insertRows(
 }
 
 function itemValue(column: string, index: number): string {
-  const type = column.endsWith("_kg") ? "DOUBLE PRECISION" : isTime(column) ? "BIGINT" : "TEXT";
-  return `CAST(value ->> ${index} AS ${type})`;
+  return `CAST(value ->> ${index} AS ${castTypeOf(column)})`;
 }
 
 /** The name of the database's secret for keyed hashes. */

@@ -4,12 +4,13 @@ import { type ContactField, type ContactMessage, FIELD_NAMES } from "../../contr
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
 import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
-import { type Database, insertRows, type Row, readColumn, type Sql } from "./database.ts";
+import { type Database, insertRows, readColumn, type Sql } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
 import { searchText } from "./search.ts";
 import { countMonth, type Spam } from "./spam.ts";
 import { type Channel, type QuarantineReason, StoreUnavailable } from "./store.ts";
+import { columnsOf, type NewRow, type RowOf } from "./tables.ts";
 
 export interface Submission {
   message: ContactMessage;
@@ -150,10 +151,10 @@ async function acceptBatch(
   const candidates = batch.map((pending) => identify(pending, secret));
   const past = await readPast(sql, findSpam, candidates);
   const references = await drawReferences(sql, batch);
-  const messages: Row[] = [];
-  const deliveries: Row[] = [];
-  const keys: Row[] = [];
-  const hits: Row[] = [];
+  const messages: NewRow<"messages">[] = [];
+  const deliveries: NewRow<"deliveries">[] = [];
+  const keys: NewRow<"keys">[] = [];
+  const hits: NewRow<"hits">[] = [];
 
   const acceptances = candidates.map((candidate, index): Acceptance => {
     const { submission, rules, nowMs, fingerprint, key } = candidate;
@@ -256,8 +257,10 @@ function decide(
   }
 }
 
-type KnownMessage = { reference: string; fingerprint: string; acceptedMs: number };
-type KnownKey = { keyHash: string; reference: string; fingerprint: string; clientProof: string };
+type Known = Pick<RowOf<"messages">, "reference" | "fingerprint">;
+type KnownMessage = Known & { acceptedMs: number };
+type KnownKey = Known & Pick<RowOf<"keys">, "keyHash" | "clientProof">;
+const KNOWN = columnsOf("messages", "reference", "fingerprint");
 type KnownHit = { hash: string; ms: number };
 
 /** Earlier messages that matter to a batch, including those in the batch itself. */
@@ -297,12 +300,12 @@ async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readon
 
   const keyHashes = candidates.flatMap(({ key }) => key?.hash ?? []);
   const keys = await query<KnownKey>(
-    `SELECT key_hash, client_proof, reference, fingerprint FROM keys JOIN messages ON id = message_id
+    `SELECT ${columnsOf("keys", "keyHash", "clientProof")}, ${KNOWN} FROM keys JOIN messages ON id = message_id
      WHERE ${dialect.isIn("key_hash", "$1")}`,
     [keyHashes],
   );
   const messages = await query<KnownMessage>(
-    `SELECT reference, fingerprint, accepted_at AS accepted_ms FROM messages
+    `SELECT ${KNOWN}, accepted_at AS accepted_ms FROM messages
      WHERE ${dialect.isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
     [candidates.map(({ fingerprint }) => fingerprint), ...window(REPEAT_WINDOW_MS)],
   );

@@ -1,7 +1,15 @@
-import { FIELD_NAMES } from "../../contract/contact-message.ts";
+import { type ContactField, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { readColumn, type Sql, type Value } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
-import { type Channel, type Deliveries, type Delivery, type EventKind, rulesOf, type StoredMessage } from "./store.ts";
+import {
+  type Channel,
+  type Deliveries,
+  type EventKind,
+  type MessageState,
+  rulesOf,
+  type StoredMessage,
+} from "./store.ts";
+import { columnsOf, type RowOf } from "./tables.ts";
 
 // What several parts of the store read and write of a message.
 
@@ -15,13 +23,26 @@ export const EVENT_TEXT = "COALESCE(detail, subject || '\n\n' || text)";
  */
 export const MESSAGES = "messages LEFT JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
-/** The columns of a row that are shown or compared. */
-type MessageRow = Omit<StoredMessage, "footprint" | "deliveries" | "version"> & {
-  footprint: string | null;
-  correctedAt: Date | null;
-};
+/** The columns that are shown or compared. */
+const MESSAGE_FIELDS = [
+  "id",
+  "reference",
+  "footprint",
+  "quarantineReason",
+  "taught",
+  "acceptedAt",
+  "isRestricted",
+  "answeredAt",
+  "correctedAt",
+] as const;
+const MAIL_FIELDS = ["state", "expiresAt"] as const;
+const DELIVERY_FIELDS = ["messageId", "channel", "state", "changedAt", "dueAt", "attempts", "error"] as const;
 
-type DeliveryRow = Delivery & { messageId: number; channel: Channel };
+type MessageRow = Pick<RowOf<"messages">, ContactField | (typeof MESSAGE_FIELDS)[number]> & {
+  state: MessageState;
+  expiresAt: Date | null;
+};
+type DeliveryRow = Pick<RowOf<"deliveries">, (typeof DELIVERY_FIELDS)[number]>;
 
 /** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
 export async function readMessages(
@@ -30,14 +51,12 @@ export async function readMessages(
 ): Promise<StoredMessage[]> {
   if (ids.length === 0) return [];
   const rows = await query<MessageRow>(
-    `SELECT id, reference, ${FIELD_NAMES.join(", ")}, footprint, quarantine_reason, taught, accepted_at, is_restricted,
-       answered_at, corrected_at, state, expires_at
+    `SELECT ${columnsOf("messages", ...MESSAGE_FIELDS, ...FIELD_NAMES)}, ${columnsOf("deliveries", ...MAIL_FIELDS)}
      FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1")}`,
     [ids],
   );
   const deliveries = await query<DeliveryRow>(
-    `SELECT message_id, channel, state, changed_at, due_at, attempts, error FROM deliveries
-     WHERE ${isIn("message_id", "$1")}`,
+    `SELECT ${columnsOf("deliveries", ...DELIVERY_FIELDS)} FROM deliveries WHERE ${isIn("message_id", "$1")}`,
     [ids],
   );
   const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);

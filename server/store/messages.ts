@@ -5,7 +5,8 @@ import { EVENT_TEXT, EVENTS, MESSAGES, readMessages } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { createReplies } from "./replies.ts";
 import { hasWords } from "./search.ts";
-import { CHANNELS, type Channel, type EventKind, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
+import { CHANNELS, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
+import type { RowOf } from "./tables.ts";
 
 // What operators read about messages; actions.ts has what they do with them.
 
@@ -30,14 +31,8 @@ export interface MessagePlace {
   next: string | null;
 }
 
-export interface StoredEvent {
-  at: Date;
-  kind: EventKind;
-  /** Set for events of a delivery. */
-  channel: Channel | null;
-  detail: string | null;
-  author: string | null;
-}
+/** `channel` is set for events of a delivery. */
+export type StoredEvent = Pick<RowOf<"events">, "at" | "kind" | "channel" | "detail" | "author">;
 
 export interface Note {
   kind: "noted" | "replied";
@@ -88,7 +83,8 @@ export interface MessageCount {
 const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
 const TAB_CONDITION: Readonly<Record<Tab, string>> = {
   all: "TRUE",
-  unanswered: "answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
+  // The sign keeps SQLite from the index by answer: then the first of 100,000 messages took 210 ms instead of 1.
+  unanswered: "+answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
   answered: "answered_at IS NOT NULL",
   waiting: "state = 'queued' AND is_restricted = 0",
   failed: `is_restricted = 0 AND id IN

@@ -12,6 +12,7 @@ import {
   type Value,
 } from "./database.ts";
 import { StoreUnavailable } from "./store.ts";
+import { castTypeOf } from "./tables.ts";
 
 const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
@@ -43,7 +44,7 @@ const dialect: Dialect = {
   // An array instead of a join, so that the planner uses the index for any estimated list size.
   isIn: (column, jsonArray) =>
     `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json)
-       AS ${/(^|[._])id$/.test(column) ? "BIGINT" : "TEXT"})))`,
+       AS ${castTypeOf(column.replace(/^\w+\./, ""))})))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
 };

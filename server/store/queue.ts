@@ -7,6 +7,7 @@ import { addEvents, readMessages } from "./message-rows.ts";
 import { readLastReplies, type ThreadedReply } from "./replies.ts";
 import { expiry, writeExpiry } from "./retention.ts";
 import { type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
+import { columnsOf, type RowOf } from "./tables.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
 // What the outbox does with deliveries, the same for every channel.
@@ -114,10 +115,11 @@ function claimStatement(dialect: Dialect): string {
       lease_token = $5 || CASE WHEN lease_token IS NULL THEN '' ELSE '${AGAIN}' END,
       leased_until = ${NOW} + CAST($3 AS BIGINT)
     WHERE channel = $1 AND message_id IN (SELECT message_id FROM chosen)
-    RETURNING message_id, attempts, interruptions, changed_at AS queued_at, lease_token AS token`;
+    RETURNING ${columnsOf("deliveries", "messageId", "attempts", "interruptions")},
+      changed_at AS queued_at, lease_token AS token`;
 }
 
-type ClaimRow = Omit<Claim, "channel" | "message" | "reply"> & { messageId: number };
+type ClaimRow = Omit<Claim, "channel" | "message" | "reply"> & Pick<RowOf<"deliveries">, "messageId">;
 
 function dueMs({ channel, message }: Claim): number {
   return message.deliveries[channel]?.dueAt?.getTime() ?? 0;

@@ -1,11 +1,12 @@
 import { DAY_MS } from "../time.ts";
 import { openBackup, openUpgraded, rowInserter, selectOf } from "./archive.ts";
-import { isTime, SECRET, writeMeta } from "./database.ts";
+import { SECRET, writeMeta } from "./database.ts";
 import { readEstimate, readJson } from "./message-rows.ts";
 import { migrate } from "./schema.ts";
 import { sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { CHANNELS, StoreDamaged } from "./store.ts";
+import { kindOf } from "./tables.ts";
 
 /** The tables whose rows belong to a message, and those that are read as a whole. */
 const [PARTS, WHOLE] = [
@@ -121,7 +122,7 @@ function isSound(row: Readonly<Record<string, unknown>>): boolean {
     if (value === null) return true;
     if (column === "reference") return isReference(value);
     if (column === "channel") return CHANNELS.some((channel) => channel === value);
-    if (isTime(column)) return typeof value === "number" && value >= EARLIEST_MS && value < latestMs;
+    if (kindOf(column) === "time") return typeof value === "number" && value >= EARLIEST_MS && value < latestMs;
     return typeof value === "number" || (typeof value === "string" && !value.includes("\uFFFD"));
   });
 }

@@ -4,6 +4,7 @@ import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn, type Sql } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
 import { CHANNELS, rulesOf } from "./store.ts";
+import { columnsOf, type RowOf } from "./tables.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
 // Announces expiring messages, then erases them. A message's mail has two times, both NULL if RETENTION keeps messages
@@ -58,8 +59,9 @@ export async function writeExpiry({ query, dialect }: Sql, ids: readonly number[
  */
 export async function applyRetention({ query }: Sql, retention: Retention): Promise<void> {
   const periods = periodsOf(retention);
-  type Stored = (typeof periods)[number];
-  const stored = await query<Stored>("SELECT state, kept_ms, notice_ms FROM retention ORDER BY state");
+  const stored = await query<RowOf<"retention">>(
+    `SELECT ${columnsOf("retention", "state", "keptMs", "noticeMs")} FROM retention ORDER BY state`,
+  );
   if (JSON.stringify(stored) === JSON.stringify(periods)) return;
   await query("DELETE FROM retention");
   for (const { state, keptMs, noticeMs } of periods)

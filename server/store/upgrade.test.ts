@@ -14,8 +14,9 @@ import { findLeftMessages } from "./archive.ts";
 import type { Store, StoreOptions } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
 import { rescueMessages } from "./rescue.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { MIGRATIONS, migrate } from "./schema.ts";
 import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
+import { allTables } from "./tables.ts";
 
 // Databases that released versions wrote, as SQL, and what these versions exported from them.
 
@@ -57,6 +58,20 @@ const versionOf = (dump: string) => Number(/'schema_version', '(\d+)'/.exec(dump
 test("includes this version: before a release, run tools/dump-release.ts", () => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
   expect(readdirSync(RELEASES)).toContain(version);
+});
+
+test("the migrations lead to the tables that are declared", async () => {
+  const database = await untilEnd(openSqlite(join(await makeScratchFolder(), "empty.db")));
+  await database.transaction((sql) => migrate(sql));
+  const types = { text: "TEXT", real: "REAL", integer: "INTEGER", time: "INTEGER", flag: "INTEGER" };
+  const declared = allTables().flatMap(([table, columns]) =>
+    columns.map(([name, kind]) => [table, name, types[kind]].join(" ")),
+  );
+  const found = await database.query<{ one: string }>(
+    `SELECT tables.name || ' ' || columns.name || ' ' || columns.type AS one FROM sqlite_schema AS tables
+     JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'`,
+  );
+  expect(found.map(({ one }) => one).sort()).toEqual(declared.sort());
 });
 
 describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
