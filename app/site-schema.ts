@@ -5,7 +5,7 @@ import { canonicalEmail, problemWithEmail } from "../contract/email-address.ts";
 // so that they do not contain zod. Each message continues a sentence that begins with the name of the setting.
 
 const WORDS = "must be text on one line";
-const words = z.string(WORDS).regex(/^[^\r\n]*\S[^\r\n]*$/, WORDS);
+const words = z.string(WORDS).refine((text) => /\S/.test(text) && !/[\r\n]/.test(text), WORDS);
 
 const ADDRESS = 'must be a path or an address, such as "/about" or "https://www.example.org"';
 const address = z.string(ADDRESS).regex(/^(\/(?!\/)|#|https?:\/\/|mailto:|tel:)\S*$/i, ADDRESS);
@@ -20,7 +20,7 @@ const file = z.string(NAMED_FILE).regex(/^[^\s/\\][^/\\]*$/, NAMED_FILE);
 const HUE = "must be a number of degrees from 0 to 360, such as 250 for blue";
 const hue = z.number(HUE).min(0, HUE).max(360, HUE);
 const PATH_DATA = "must be SVG data: letters, numbers and spaces";
-const pathData = z.string(PATH_DATA).regex(/^[-\w.,\s]*\w[-\w.,\s]*$/, PATH_DATA);
+const pathData = z.string(PATH_DATA).refine((text) => /\w/.test(text) && /^[-\w.,\s]+$/.test(text), PATH_DATA);
 const AMOUNT = "must be a number above 0, such as 25";
 const TIME = "must be a whole number from 1 to 365";
 const UNIT = 'must be "hours" or "working days"';

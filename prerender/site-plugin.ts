@@ -91,7 +91,7 @@ function sitePlugin(outDir: string): Plugin {
           assetsInlineLimit: 0,
           modulePreload: false,
           // Hides warnings about a slow machine.
-          rolldownOptions: { checks: { bundlerTimings: false } },
+          rolldownOptions: { checks: { bundlerTimings: false, ineffectiveDynamicImport: false } },
         },
         environments: {
           client: {
