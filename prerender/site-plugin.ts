@@ -131,9 +131,7 @@ function sitePlugin(outDir: string): Plugin {
         },
         builder: {
           buildApp: (builder) =>
-            replaceWhenBuilt(outDir, draftDir, async () =>
-              buildSite(builder, settings, await readFiles(), draftDir, isDraft),
-            ),
+            replaceWhenBuilt(outDir, async () => buildSite(builder, settings, await readFiles(), draftDir, isDraft)),
         },
       };
     },

@@ -16,7 +16,7 @@ const builtMs = statSync(join(OUT_DIR, STAMP), { throwIfNoEntry: false })?.mtime
 const isOfSite = builtMs > 0 && readFileSync(join(OUT_DIR, STAMP), "utf8") === resolve(siteDir);
 if (!isOfSite || Math.max(...SOURCES.map(newestMs)) > builtMs) {
   const outDir = resolve(draftDirOf(OUT_DIR));
-  await replaceWhenBuilt(OUT_DIR, outDir, async () => {
+  await replaceWhenBuilt(OUT_DIR, async () => {
     await build({ configFile: "vite.inbox.config.ts", logLevel: "warn", build: { outDir, emptyOutDir: true } });
     writeFileSync(join(outDir, STAMP), resolve(siteDir));
   });
