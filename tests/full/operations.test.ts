@@ -88,7 +88,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   writeFileSync(join(release, "deploy/systemd/brighter-carbon"), wrapper);
   program("git", `cp -R ${escaped(release)} "$3"`);
   // Simulates the operator's changes in the editor.
-  program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
+  program("nano", "sed -i 's/Brighter Carbon/North Hill/; s/hello@.*example/post@northhill.example/' \"$1\"");
   // Packages and Node 24 are installed already.
   program("node", `exec ${escaped(process.execPath)} "$@"`);
   const built = escaped(join(folder, "build.env"));
@@ -101,14 +101,14 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   const type = (block = "") => {
     const lines = moved(block).replaceAll(/^ +|sudo /gm, "");
     // The answers of the review: who signs, and that the brand is signed.
-    const options = { cwd, env, encoding: "utf8", input: "Solar Hill\ny\n" } as const;
+    const options = { cwd, env, encoding: "utf8", input: "North Hill\ny\n" } as const;
     const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > "$HOME/cwd"`], options);
     if (status === 0) cwd = readFileSync(join(folder, "cwd"), "utf8").trim();
     return { status, output: stdout + stderr };
   };
   const namesOnPage = () => {
     const page = readFileSync(join(opt, "brighter-carbon/dist/index.html"), "utf8");
-    return [...new Set(page.match(/Solar Hill Private Limited|Brighter Carbon/g))];
+    return [...new Set(page.match(/North Hill Private Limited|Brighter Carbon/g))];
   };
 
   // Leaves out steps that need root or a network: packages and the settings.
@@ -119,7 +119,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
     const { status, output } = type(block);
     expect(status, output).toBe(0);
   }
-  expect(namesOnPage()).toEqual(["Solar Hill Private Limited"]);
+  expect(namesOnPage()).toEqual(["North Hill Private Limited"]);
   // The packages that build get no password.
   const environment = readFileSync(join(folder, "build.env"), "utf8");
   expect(environment).toMatch(/^SITE_URL=http:\/\/127\.0\.0\.1:1$/m);
@@ -132,12 +132,12 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   const beforeSwitch = type(check);
   // This machine is not a public site. Only the check of the new folder before the switch matters.
   expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the current settings$/m);
-  expect(beforeSwitch.output).toContain("the pages show post@solarhill.example");
+  expect(beforeSwitch.output).toContain("the pages show post@northhill.example");
   expect(beforeSwitch.output).toMatch(/\nNot ready: /);
   expect(beforeSwitch.status).toBe(1);
   expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
   cwd = join(opt, "brighter-carbon-2026-02-28");
   expect(type(change.replace(/sudo brighter-carbon preflight/, ""))).toMatchObject({ status: 0 });
   expect(present()).toBe(realpathSync(cwd));
-  expect(namesOnPage()).toEqual(["Solar Hill Private Limited"]);
+  expect(namesOnPage()).toEqual(["North Hill Private Limited"]);
 });
