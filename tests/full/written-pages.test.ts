@@ -135,7 +135,7 @@ test("a refused build reports all problems with file, line and remedy, and keeps
   // The previous site stays, without any other file beside it.
   expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
-  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json"]);
+  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist-server", "dist.json"]);
   const [, , ...lines] = output.trim().split("\n");
   // No stack trace follows, because the program is not at fault.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);
