@@ -90,7 +90,7 @@ function sitePlugin(outDir: string): Plugin {
           target: ["chrome117", "safari17", "ios17", "firefox125"],
           assetsInlineLimit: 0,
           modulePreload: false,
-          // Hides warnings about a slow machine.
+          // Hides warnings about a slow machine, and about the result of the estimate, which only the browser loads later.
           rolldownOptions: { checks: { bundlerTimings: false, ineffectiveDynamicImport: false } },
         },
         environments: {

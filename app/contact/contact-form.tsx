@@ -21,7 +21,7 @@ export const FORM_ROOT_ID = "contact-form";
 /** The part of the page that loads when the estimate opens. */
 type ResultModule = typeof import("./estimate-result.tsx");
 
-export interface ContactFormProps {
+interface ContactFormProps {
   settings: FormSettings;
   /** The answer to a post without script, if the page shows one. */
   answered: AnsweredPost | null;

@@ -101,7 +101,7 @@ function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): 
  * Suggests a correction, but not while the visitor is typing. The style sheet keeps room for it. The live region
  * contains only the question: Orca does not announce controls in it, and reads the rest twice.
  */
-export function EmailField(field: FieldProps) {
+function EmailField(field: FieldProps) {
   const suggestion = field.isTyping ? null : suggestEmail(field.value);
   return (
     <Field {...field} spellCheck={false}>
@@ -130,7 +130,7 @@ export function EmailField(field: FieldProps) {
 const NEAR_LIMIT = 500;
 
 /** Shows how many characters are left near the limit, and never cuts a text. */
-export function MessageField(field: FieldProps) {
+function MessageField(field: FieldProps) {
   const characters = (count: number) => plural(count, "character", formatAmount);
   const left = CONTACT_FIELDS.message.maxLength - field.value.trim().length;
   const tooLong =

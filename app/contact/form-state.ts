@@ -20,7 +20,7 @@ export function isName(name: string): name is Name {
  * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,
  * so the message may have been stored or not. The form keeps its input in every phase except `sent`.
  */
-export type Phase =
+type Phase =
   | { kind: "idle" | "invalid" | "sending" }
   | { kind: "sent"; receipt: Receipt }
   | { kind: "failed"; text: string }

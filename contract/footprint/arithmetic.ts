@@ -142,7 +142,7 @@ export function unitsPerYear(field: AmountField, inputs: FootprintInputs): numbe
 }
 
 /** The factor for a field, with its country if that matters. */
-export function factorOf(
+function factorOf(
   field: AmountField,
   inputs: FootprintInputs,
   country: string,

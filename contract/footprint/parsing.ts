@@ -24,7 +24,7 @@ const MAX_UNKNOWN_LENGTH = 40;
 
 const NO_SUCH_FIELD = "There is no such field in the estimate.";
 
-export type ParsedFootprint =
+type ParsedFootprint =
   /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
   | { ok: true; inputs: FootprintInputs | null }
   /** `rest` has the valid amounts. */

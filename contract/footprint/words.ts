@@ -1,5 +1,4 @@
 import {
-  categoriesOf,
   type FootprintEstimate,
   type FootprintLine,
   type FootprintRange,
@@ -62,13 +61,6 @@ export function rangeCover({ between, single = [] }: FootprintRange): string {
   const labels = single.map((field) => AMOUNTS[field].label).join(", ");
   const left = labels && ` The range does not cover what has one published figure: ${labels}.`;
   return `published figures differ for ${between.join("; ")}.${left} The true figure can be outside this range`;
-}
-
-/** "Flights, 55%"; empty if there are fewer than two parts. */
-export function largestPart(estimate: FootprintEstimate): string {
-  const [first, second] = categoriesOf(estimate);
-  if (!first || !second || first.kg === 0) return "";
-  return `${first.category}, ${Math.round((100 * first.kg) / estimate.totalKg)}%`;
 }
 
 /**
@@ -144,7 +136,7 @@ function detailsOf(field: AmountField, inputs: FootprintInputs): string {
 }
 
 /** "an organisation of 40 people". */
-export function describeWhom({ for: whom, people }: Partial<Pick<FootprintInputs, "for" | "people">>): string {
+function describeWhom({ for: whom, people }: Partial<Pick<FootprintInputs, "for" | "people">>): string {
   const name =
     whom === "organisation" ? "an organisation" : people === undefined ? "one person or household" : "a household";
   return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;

@@ -12,8 +12,8 @@ test("a rendering failure shows the error screen with its message; a reload keep
       const response = await route.fetch();
       const code = await response.text();
       const failing = code.replace(
-        "function FormHead(",
-        'function FormHead(props) { if (document.querySelector("#message")?.value === "Hello") throw new Error("Made to fail"); return Working(props); }\nfunction Working(',
+        "function EnclosedNote(",
+        'function EnclosedNote(props) { if (document.querySelector("#message")?.value === "Hello") throw new Error("Made to fail"); return Working(props); }\nfunction Working(',
       );
       // Without the tag by which the browser would take it from its cache after the reload.
       await route.fulfill({ contentType: "text/javascript", headers: { "cache-control": "no-store" }, body: failing });
@@ -24,7 +24,7 @@ test("a rendering failure shows the error screen with its message; a reload keep
     await page.getByLabel("Message", { exact: true }).fill("Hello");
     await expect(page.getByRole("heading", { name: "Unexpected Application Error!" })).toBeVisible();
     await expect(page.getByText("Made to fail", { exact: true })).toBeVisible();
-    await expect(page.getByRole("main")).not.toContainText("at FormHead");
+    await expect(page.getByRole("main")).not.toContainText("at EnclosedNote");
     await page.unroute("**/app/contact/form-alert.tsx*");
     await page.getByRole("button", { name: "Reload: what you typed is kept" }).click();
     await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Ada");
