@@ -95,11 +95,12 @@ async function start() {
   };
 }
 
-// Reads the tables from the database, so that new ones are emptied too. Open stores need the kept rows of `meta`.
+// Reads the tables from the database, so that new ones are emptied too. Open stores need the kept rows of `meta`, and
+// RETENTION, which a store writes when it opens.
 function emptyDatabase(file: string): void {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   const tables = database.prepare(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' AND name NOT LIKE 'sqlite_%'",
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('meta', 'retention') AND name NOT LIKE 'sqlite_%'",
   );
   const statements = tables.all().map(({ name }) => `DELETE FROM ${name}`);
   statements.push("DELETE FROM meta WHERE name NOT IN ('schema_version', 'client_key')");
