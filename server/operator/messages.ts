@@ -231,7 +231,7 @@ export async function removeFiles(dataDir: string, references: Iterable<string>)
     return await removeEmls(dataDir, new Set(references));
   } catch (error) {
     const problem = `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)})`;
-    const remedy = "remove these files yourself; to see their names, run";
-    throw new OperatorError({ problem, remedy, command: "preflight" }, { cause: error });
+    const remedy = "remove these files yourself: each is named after its message";
+    throw new OperatorError({ problem, remedy }, { cause: error });
   }
 }
