@@ -102,7 +102,7 @@ export const router = t.router({
   place: operation
     .input(FILTER.extend(REFERENCE.shape))
     .query(async ({ input: { reference, ...filter }, ctx: { store } }) => {
-      const place = await store.messages.placeOf(reference, filter, "newest");
+      const place = await store.messages.placeOf(reference, filter);
       if (!place) throw new NoMessage(reference);
       return place;
     }),

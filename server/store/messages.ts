@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from "../time.ts";
+import { MINUTE_MS } from "../time.ts";
 import { createActions } from "./actions.ts";
 import { type Database, type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
 import { EVENT_TEXT, EVENTS, MESSAGES, readMessages } from "./message-rows.ts";
@@ -17,10 +17,6 @@ import type { RowOf } from "./tables.ts";
 export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quarantined"] as const;
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
-
-/** `footprint`: the largest estimate first, then messages without one. */
-export const SORTS = ["newest", "oldest", "footprint"] as const;
-export type ListSort = (typeof SORTS)[number];
 
 export interface MessagePlace {
   /** Counted from 1; `null` if the list does not contain the message, such as an answered one in `unanswered`. */
@@ -48,35 +44,13 @@ export interface MessageFilter {
   email?: string | undefined;
   /** Accepted at or after. */
   since?: Date | undefined;
-  /** Accepted before. */
-  until?: Date | undefined;
-  /** A two-letter code; empty for messages without a country. */
-  country?: string | undefined;
   tab?: Tab | undefined;
   /** Words that are all in the message, its notes or replies, ignoring case and accents. */
   search?: string | undefined;
-  /** `newest` by default. */
-  sort?: ListSort;
   /** Continues the list after this message, with the newest first. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
   offset?: number;
   limit?: number;
-}
-
-/** From acceptance to delivery. */
-export interface DeliveryTimeCounts {
-  count: number;
-  medianMs: number | null;
-  slowestMs: number | null;
-  /** One count per bound, for deliveries above the previous bound and up to this one; the last is above all bounds. */
-  buckets: readonly number[];
-}
-
-/** Messages per day (UTC, `YYYY-MM-DD`) and per country code (empty when not given). */
-export interface MessageCount {
-  day: string;
-  country: string;
-  count: number;
 }
 
 /** The channels whose failure affects a message. */
@@ -94,19 +68,7 @@ const TAB_CONDITION: Readonly<Record<Tab, string>> = {
 const COUNTED = Object.entries(TAB_CONDITION)
   .map(([tab, condition]) => `count(CASE WHEN ${condition} THEN 1 END) AS "${tab}"`)
   .join(", ");
-/** The first sort key of a list, highest first. */
-const RANK: Readonly<Record<ListSort, string>> = {
-  newest: "0",
-  oldest: "-accepted_at",
-  footprint: "COALESCE(footprint_kg, -1)",
-};
-/** The ORDER BY clauses. They use `rank` only if it differs between messages. */
-const SORTED: Readonly<Record<ListSort, string>> = {
-  newest: "ORDER BY accepted_at DESC, id DESC",
-  oldest: "ORDER BY accepted_at, id DESC",
-  footprint: `ORDER BY ${RANK.footprint} DESC, accepted_at DESC, id DESC`,
-};
-const RANKED = "ORDER BY rank DESC, accepted_at DESC, id DESC";
+const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
 
 /** Appends its values to `values`. */
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
@@ -120,8 +82,6 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   } else if (filter.state) conditions.push(`state = ${place(filter.state)}`);
   if (filter.tab && filter.tab !== "all") conditions.push(TAB_CONDITION[filter.tab]);
   if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
-  if (filter.until) conditions.push(`accepted_at < ${place(filter.until)}`);
-  if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);
   if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
   if (filter.after) {
     const { acceptedAt, id } = filter.after;
@@ -145,11 +105,11 @@ export function createMessages(database: Database, account: string | null) {
     ...createReplies(database, account),
 
     list(filter: MessageFilter): Promise<StoredMessage[]> {
-      const { sort = "newest", offset = 0, limit } = filter;
+      const { offset = 0, limit } = filter;
       const values: Value[] = [];
       const where = whereOf(filter, dialect, values);
       const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
-      return read(`SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${part}`, values);
+      return read(`SELECT id FROM ${MESSAGES} ${where} ${NEWEST_FIRST} ${part}`, values);
     },
 
     countTabs({ tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
@@ -164,21 +124,21 @@ export function createMessages(database: Database, account: string | null) {
     },
 
     /** `null` if there is no such message. */
-    async placeOf(reference: string, filter: MessageFilter, sort: ListSort): Promise<MessagePlace | null> {
+    async placeOf(reference: string, filter: MessageFilter): Promise<MessagePlace | null> {
       const values: Value[] = [normaliseReference(reference)];
-      const ranked = `SELECT id, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES}`;
-      const found = `${ranked} ${whereOf(filter, dialect, values)}`;
-      const comesBefore = "(found.rank, found.accepted_at, found.id) > (shown.rank, shown.accepted_at, shown.id)";
+      const all = `SELECT id, accepted_at FROM ${MESSAGES}`;
+      const found = `${all} ${whereOf(filter, dialect, values)}`;
+      const comesBefore = "(found.accepted_at, found.id) > (shown.accepted_at, shown.id)";
       const comesAfter = comesBefore.replace(">", "<");
       const neighbour = (where: string, order: string) =>
         `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
       type Place = { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">;
       const [row] = await query<Place>(
-        `WITH found AS MATERIALIZED (${found}), shown AS (${ranked} WHERE reference = $1)
+        `WITH found AS MATERIALIZED (${found}), shown AS (${all} WHERE reference = $1)
      SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
        (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
-       ${neighbour(comesBefore, RANKED.replaceAll(" DESC", ""))} AS previous,
-       ${neighbour(comesAfter, RANKED)} AS next
+       ${neighbour(comesBefore, NEWEST_FIRST.replaceAll(" DESC", ""))} AS previous,
+       ${neighbour(comesAfter, NEWEST_FIRST)} AS next
      FROM shown`,
         values,
       );
@@ -226,37 +186,6 @@ export function createMessages(database: Database, account: string | null) {
       const sql = `SELECT count(*) AS count, min(accepted_at) AS first_at FROM ${MESSAGES}
     WHERE ${TAB_CONDITION.unanswered} AND is_restricted = 0 AND accepted_at < $1`;
       return onlyRow(query, sql, [before]);
-    },
-
-    async countByDayAndCountry(since: Date): Promise<MessageCount[]> {
-      const rows = await query<{ dayAt: Date; country: string; count: number }>(
-        `SELECT accepted_at / ${DAY_MS} * ${DAY_MS} AS day_at, country, count(*) AS count FROM messages
-     WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
-        [since],
-      );
-      return rows.map(({ dayAt, ...counted }) => ({ day: dayAt.toISOString().slice(0, 10), ...counted }));
-    },
-
-    /** Counts all messages, largest count first. */
-    countByCountry(): Promise<{ country: string; count: number }[]> {
-      return query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1");
-    },
-
-    /** For messages accepted since then and delivered, except those that were resent. */
-    async deliveryTimes(since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts> {
-      const times = await readColumn<number>(
-        query,
-        `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1 AND NOT EXISTS
-       (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam')) ORDER BY 1`,
-        [since],
-      );
-      const upTo = [...boundsMs.map((boundMs) => times.filter((ms) => ms <= boundMs).length), times.length];
-      return {
-        count: times.length,
-        medianMs: times[Math.floor((times.length - 1) / 2)] ?? null,
-        slowestMs: times.at(-1) ?? null,
-        buckets: upTo.map((count, index) => count - (upTo[index - 1] ?? 0)),
-      };
     },
   };
 }

@@ -8,27 +8,17 @@ import {
   readMeta,
   SECRET,
   type Sql,
-  type Value,
   writeMeta,
 } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
 import { writeExpiry } from "./retention.ts";
-import { hasWords, writeSearchTexts } from "./search.ts";
+import { writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
 import type { StoredMessage } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
 // What operators do with all messages of one person. If versions are given and the person's messages have changed
 // since, nothing is changed.
-
-/** All senders with the same address, ignoring case. */
-interface Correspondent {
-  /** As in the newest message. */
-  name: string;
-  email: string;
-  lastAt: Date;
-  messages: number;
-}
 
 type Versions = readonly string[] | undefined;
 
@@ -97,22 +87,8 @@ export function hashWith(secret: string, email: string): string {
 export type People = ReturnType<typeof createPeople>;
 
 export function createPeople(database: Database, account: string | null) {
-  const { query, transaction, dialect, time, eraseTraces } = database;
+  const { query, transaction, time, eraseTraces } = database;
   return {
-    /** People with a message that has all of the words, most recent first. */
-    find(words: string, limit: number): Promise<Correspondent[]> {
-      const address = dialect.lowerCaseEmail;
-      const values: Value[] = [limit];
-      const isFound = ["TRUE", ...hasWords(words, dialect, (value) => `$${values.push(value)}`)].join(" AND ");
-      return query<Correspondent>(
-        `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
-           (SELECT max(id) AS newest, count(*) AS messages FROM messages
-            WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
-           ON id = newest ORDER BY id DESC LIMIT $1`,
-        values,
-      );
-    },
-
     /** Corrects all messages of a person; returns their number. */
     rectify(
       email: string,
