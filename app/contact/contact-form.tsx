@@ -226,7 +226,10 @@ function useOutcome(
     if (summary) summary.focus();
     else panel.current?.querySelector(".alert")?.scrollIntoView({ block: "nearest" });
     // The button that had the focus is gone. Screen readers announce the receipt without the focus.
-    if (receipt) panel.current?.focus();
+    if (receipt) {
+      panel.current?.focus({ preventScroll: true });
+      panel.current?.scrollIntoView({ block: "nearest" });
+    }
   }, [phase]);
   useEffect(() => {
     wasInteractive.current = isInteractive;

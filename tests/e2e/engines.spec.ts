@@ -419,7 +419,7 @@ async function scrollAlongResult(page: EnginePage): Promise<void> {
   const hidden = await page.evaluate(() => {
     const rect = (selector: string) => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
     const tops: number[] = [];
-    const { top: first, bottom: last } = rect(".footprint-inputs");
+    const [first, last] = [rect(".footprint-inputs").top + scrollY, rect(".footprint-inputs").bottom + scrollY];
     for (let top = first; top + innerHeight < last; top += 60) {
       scrollTo({ top, behavior: "instant" });
       const total = rect(".footprint-total");
