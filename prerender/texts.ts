@@ -29,7 +29,7 @@ const OUR_PAGES: Readonly<Record<string, string>> = {
   "app/policies/delivery.md": "/delivery",
   "docs/carbon.md": "/assets/carbon",
   "docs/footprint.md": "/assets/footprint",
-  "docs/accessibility-statement.md": "/assets/accessibility",
+  "app/policies/accessibility.md": "/assets/accessibility",
 };
 /** Used if SITE_DIR has no acknowledgement of its own. */
 const OUR_ACKNOWLEDGEMENT = "app/replies/acknowledgement.md";

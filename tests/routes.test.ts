@@ -173,7 +173,7 @@ test("the files for programs exist", async () => {
   expect((await get("/robots.txt")).text).toContain(`Sitemap: ${SITE}/sitemap.xml`);
   const sitemap = (await get("/sitemap.xml")).text;
   expect(textsOf(sitemap, "loc")).toEqual(
-    [...SCREENS.map(({ paths }) => paths[0]), "/assets/carbon", "/assets/footprint", ...WRITTEN_PATHS].map(
+    [...SCREENS.map(({ paths }) => paths[0]), "/assets/carbon", "/assets/footprint", "/assets/accessibility", ...WRITTEN_PATHS].map(
       (path) => SITE + path,
     ),
   );

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import accessibilityText from "../../docs/accessibility-statement.md";
+import accessibilityText from "../policies/accessibility.md";
 import carbonText from "../../docs/carbon.md";
 import footprintText from "../../docs/footprint.md";
 import { Contents, markCurrent } from "../components/contents.tsx";

@@ -13,7 +13,6 @@ export const SOURCES = [
   "server/mail/compose.ts",
   "docs/carbon.md",
   "docs/footprint.md",
-  "docs/accessibility-statement.md",
   "vite.config.ts",
   "package-lock.json",
 ];

@@ -77,17 +77,21 @@ type Box = Record<"left" | "top" | "width" | "height", number>;
 async function boxesOfWords(page: Page): Promise<{ name: string; box: Box; luminance: number }[]> {
   const words = page.locator(".hero-text :is(h1, p), .header-overlaid > :is(.logo, .menu-wide, .menu-toggle)");
   const found = await words.evaluateAll((elements) =>
-    elements.map((element) => {
-      const { x, y, right, bottom } = element.getBoundingClientRect();
-      const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];
-      const width = Math.min(innerWidth, Math.ceil(right)) - left;
-      const height = Math.min(innerHeight, Math.ceil(bottom)) - top;
+    elements.flatMap((element) => {
       const canvas = new OffscreenCanvas(1, 1).getContext("2d");
       if (!canvas) throw new Error("A colour cannot be read.");
       canvas.fillStyle = getComputedStyle(element).color;
       canvas.fillRect(0, 0, 1, 1);
       const colour = [...canvas.getImageData(0, 0, 1, 1).data];
-      return { name: element.className || element.tagName, box: { left, top, width, height }, colour };
+      const words = document.createRange();
+      words.selectNodeContents(element);
+      // Each line of text: the box of an element is wider than its words.
+      return [...words.getClientRects()].map(({ x, y, right, bottom }) => {
+        const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];
+        const width = Math.min(innerWidth, Math.ceil(right)) - left;
+        const height = Math.min(innerHeight, Math.ceil(bottom)) - top;
+        return { name: element.className || element.tagName, box: { left, top, width, height }, colour };
+      });
     }),
   );
   return found
