@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import accessibilityText from "../policies/accessibility.md";
 import carbonText from "../../docs/carbon.md";
 import footprintText from "../../docs/footprint.md";
 import { Contents, markCurrent } from "../components/contents.tsx";
 import { factsOf } from "../facts.ts";
+import accessibilityText from "../policies/accessibility.md";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/page.css?inline";
