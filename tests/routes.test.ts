@@ -173,9 +173,13 @@ test("the files for programs exist", async () => {
   expect((await get("/robots.txt")).text).toContain(`Sitemap: ${SITE}/sitemap.xml`);
   const sitemap = (await get("/sitemap.xml")).text;
   expect(textsOf(sitemap, "loc")).toEqual(
-    [...SCREENS.map(({ paths }) => paths[0]), "/assets/carbon", "/assets/footprint", "/assets/accessibility", ...WRITTEN_PATHS].map(
-      (path) => SITE + path,
-    ),
+    [
+      ...SCREENS.map(({ paths }) => paths[0]),
+      "/assets/carbon",
+      "/assets/footprint",
+      "/assets/accessibility",
+      ...WRITTEN_PATHS,
+    ].map((path) => SITE + path),
   );
   expect((await get("/.well-known/security.txt")).text).toMatch(/Contact: mailto:.+\nExpires: 20\d\d-/);
   const webManifest = JSON.parse((await get("/site.webmanifest")).text) as { icons: { src: string }[] };
