@@ -77,6 +77,8 @@ function sitePlugin(outDir: string): Plugin {
       // `npm start` makes a draft, which only warns about claims that are open.
       isDraft = mode !== "production";
       pagesDir = join(siteFolder(settings.siteDir), "pages");
+      // Vite may restart with other settings.
+      textFiles = undefined;
       hasPages = mode !== "without-pages";
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))

@@ -6,7 +6,7 @@ import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
 import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS, type Limits } from "./http/limits.ts";
 import { createPages } from "./http/pages.ts";
 import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
-import { plainError } from "./log.ts";
+import { createDefectLog, plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
 import { channelsOf, rulesOf } from "./store/store.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
@@ -32,8 +32,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
-  const onFailure = (error: unknown) => app.log.error({ event: "failure", err: error }, "request failed");
-  const pages = createPages({ build, store, now, onFailure });
+  const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
+  const pages = createPages({ build, store, now, onFailure: noteDefect });
   const app: FastifyInstance = Fastify({
     // Pages are answered before Fastify: they need no router and no logger.
     serverFactory: (answerApi) =>
@@ -81,6 +81,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       now,
       onStored,
       onNotStored,
+      noteDefect,
       answerRefusal,
     });
   });

@@ -8,6 +8,7 @@ import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
 import { isFootprintField, parseFootprint } from "../../contract/footprint/parsing.ts";
 import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
+import { errorName } from "../log.ts";
 import type { AcceptanceRules } from "../store/intake.ts";
 import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
@@ -31,6 +32,8 @@ export interface SendEmailOptions {
   onStored(state: "queued" | "quarantined"): void;
   /** Called when a message could not be stored. */
   onNotStored(): void;
+  /** Logs a defect; see `createDefectLog`. */
+  noteDefect(error: unknown): void;
   /** Sends the contact page with the refusal and the values of a post without script, if these could be read. */
   answerRefusal: Pages["answerRefusal"];
 }
@@ -304,14 +307,15 @@ function answerError(
   reply: FastifyReply,
   options: SendEmailOptions,
 ): FastifyReply {
-  const { meter, onNotStored } = options;
+  const { meter, onNotStored, noteDefect } = options;
   meter?.refused(reason);
   if (reason === "store-unavailable") {
     onNotStored();
     request.log.error({ event: reason, error: error.message }, "message not stored");
     reply.header("retry-after", RETRY_AFTER_STORE_S);
   } else if (reason === "failure") {
-    request.log.error({ event: reason, err: error }, "message not stored");
+    noteDefect(error);
+    request.log.error({ event: reason, error: errorName(error) }, "message not stored");
   } else {
     const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
     request.log.info({ event: "refused", reason, ...logged }, "message refused");

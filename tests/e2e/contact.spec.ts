@@ -361,7 +361,7 @@ test("input from before the script loads survives the script and going back", as
   await page.getByRole("link", { name: "Skip to the main content" }).press("Enter");
   await expect(page).toHaveURL(/#/);
   // The page stores the values in the new history entry at the `hashchange` event, which follows the URL change.
-  await expect.poll(() => page.evaluate(() => history.state.values)).toMatchObject({ country: VISITOR.country });
+  await expect.poll(() => page.evaluate(() => history.state?.values)).toMatchObject({ country: VISITOR.country });
   await page.goto("/privacy");
   await page.goBack();
   await expect(field(page, "Country")).toHaveValue(VISITOR.country);
