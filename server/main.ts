@@ -82,7 +82,7 @@ async function run(config: Config): Promise<void> {
   const senders = createSenders({ config, store, identity, acknowledgement, onAnswer: watch.compareClock });
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
-  const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
+  const heartbeat = startHeartbeat({ status: store.status, outbox, log, clock });
   const purge = startPurge({ store, dataDir, log, clock });
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });

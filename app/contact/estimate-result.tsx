@@ -58,15 +58,16 @@ interface ResultProps {
 export function Result({ estimate, title, problems = 0 }: ResultProps) {
   const between = estimate && rangeText(estimate);
   const each = estimate && eachText(estimate);
-  const [, before, mass] = /^(\D*)(.*)$/.exec(estimate ? unbroken(formatAbout(estimate.totalKg)) : "–") ?? [];
+  const total = estimate ? unbroken(formatAbout(estimate.totalKg)) : "–";
+  const digits = total.search(/\d|$/);
   return (
     <>
       <Picture estimate={estimate} />
       <p className="footprint-total">
         <span className="result-title">{title}</span>{" "}
         <strong data-fact="total" aria-hidden={estimate === null}>
-          <small>{before}</small>
-          <span>{mass}</span> {estimate && <small>CO₂e a year</small>}
+          <small>{total.slice(0, digits)}</small>
+          <span>{total.slice(digits)}</span> {estimate && <small>CO₂e a year</small>}
         </strong>
       </p>
       <p className="result-range">

@@ -251,7 +251,7 @@ test("the estimate works by keyboard alone, and its input survives going back an
 
   // The field has the focus, so that there was no `change` event.
   await amount(page, "railKm").fill("2000");
-  await expect.poll(() => page.evaluate(() => history.state.values["footprint.railKm"])).toBe("2000");
+  await expect.poll(() => page.evaluate(() => history.state?.values["footprint.railKm"])).toBe("2000");
   await page.reload();
   await expect(total(page)).toHaveText("about 94 kg CO₂e a year");
   await expect(amount(page, "railKm")).toBeVisible();
