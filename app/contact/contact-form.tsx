@@ -140,6 +140,7 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
         className={receipt ? "contact-panel receipt" : "contact-panel"}
         tabIndex={-1}
         aria-labelledby={receipt ? undefined : FORM_TITLE_ID}
+        aria-label={receipt ? "Receipt" : undefined}
       >
         {/* Always there: a live region that appears together with its text may not be announced. */}
         <div className="live" aria-live="polite" aria-atomic="true">

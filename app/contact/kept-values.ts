@@ -24,7 +24,16 @@ export type Seed = ReturnType<typeof readSeed>;
 export function readSeed(root: HTMLElement) {
   const form = root.querySelector("form");
   const typed = form ? onlyNames(readFields(form)) : {};
-  const { values: kept, receipt = null } = Object(history.state) as { values?: object; receipt?: Receipt | null };
+  const { values: kept, receipt: known = null } = Object(history.state) as {
+    values?: object;
+    receipt?: Receipt | null;
+  };
+  // A link to the page's own address keeps the history entry, but is a new visit, which shows the empty form.
+  const isNewVisit = performance
+    .getEntriesByType("navigation")
+    .some((entry) => "type" in entry && entry.type === "navigate");
+  const receipt = isNewVisit ? null : known;
+  if (receipt !== known) remember({ receipt });
   const values: Partial<Values> = { ...typed };
   for (const [name, value] of Object.entries(onlyNames({ ...kept }))) {
     const field = name as keyof Values;

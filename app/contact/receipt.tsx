@@ -20,7 +20,7 @@ export function ReceiptText({ receipt, answerWithin }: { receipt: Receipt | null
       <dl>
         {sentAt !== "" && (
           <div>
-            <dt>Sent on</dt>
+            <ReceiptTerm name="Sent on" />
             {/* The server writes the time of UTC, the browser that of the visitor. */}
             <dd>
               <time dateTime={sentAt} suppressHydrationWarning>
@@ -30,7 +30,7 @@ export function ReceiptText({ receipt, answerWithin }: { receipt: Receipt | null
           </div>
         )}
         <div>
-          <dt>Answer goes to</dt>
+          <ReceiptTerm name="Answer goes to" />
           <dd>
             {address === "" ? (
               <span>you by email{within}</span>
@@ -44,13 +44,23 @@ export function ReceiptText({ receipt, answerWithin }: { receipt: Receipt | null
         </div>
         {totalKg !== null && (
           <div>
-            <dt>Your estimate</dt>
+            <ReceiptTerm name="Your estimate" />
             <dd data-fact="total">{unbroken(formatTotal(totalKg))}</dd>
           </div>
         )}
       </dl>
       {reference !== "" && <p>If you write again, give this reference.</p>}
     </div>
+  );
+}
+
+/** The colon is for screen readers, which read the term and its value as one text. */
+function ReceiptTerm({ name }: { name: string }) {
+  return (
+    <dt>
+      {name}
+      <span className="visually-hidden">: </span>
+    </dt>
   );
 }
 

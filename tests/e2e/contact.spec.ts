@@ -82,8 +82,8 @@ test("after a success, five strings and a new key were sent, and an alert replac
   const status = page.locator(".receipt-text[role=status]");
   await expect(status.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
   await expect(status).toContainText(/Your reference is BC-\w{4}-\w{2}\./);
-  await expect(status).toContainText(`Answer goes to${VISITOR.email}`);
-  await expect(status).toContainText(/Sent on\d+ \w+ 20\d\d at \d\d:\d\d/);
+  await expect(status).toContainText(`Answer goes to: ${VISITOR.email}`);
+  await expect(status).toContainText(/Sent on: \d+ \w+ 20\d\d at \d\d:\d\d/);
   const reference = /BC-\w{4}-\w{2}/.exec((await status.textContent()) ?? "")?.[0];
   await expect(submit(page)).toHaveCount(0);
   await expect(field(page, "Name")).toHaveCount(0);

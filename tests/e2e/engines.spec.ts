@@ -216,9 +216,9 @@ async function chooseSections(page: EnginePage): Promise<void> {
 async function useMenu(page: EnginePage): Promise<void> {
   await openContact(page);
   for (const [width, height] of [
+    [768, 480],
     [768, 667],
     [375, 667],
-    [768, 480],
   ] as const) {
     await page.driver.resize(width, height);
     await page.click(".menu-toggle");

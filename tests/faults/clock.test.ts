@@ -34,7 +34,7 @@ it("two servers on one PostgreSQL mail each message once, although one clock is 
 
   expect((await fetch(`${nodes[1].url}/readyz`)).status).toBe(200);
   // All times come from the database's clock.
-  const [newest] = JSON.parse((await runCli(env, "list", "--json", "--limit", "1")).out);
+  const [newest] = JSON.parse((await runCli(env, "list", "--json")).out);
   expect(Date.parse(newest.acceptedAt)).toBeGreaterThan(startMs - MINUTE_MS);
   expect(Date.parse(newest.acceptedAt)).toBeLessThan(Date.now() + MINUTE_MS);
 });

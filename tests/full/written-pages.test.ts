@@ -96,9 +96,7 @@ test("a page's carbon figure includes its pictures, and stays below the limit of
   expect(Math.abs(rest("/about") - rest("/articles"))).toBeLessThan(100);
   const about = carbonOf("/about");
   expect(about?.rating).toBe("A+");
-  expect(textOf(contentsOf(htmlOf("/about"), "footer")[0] ?? "")).toContain(
-    `${about?.grams.toFixed(3)} g CO₂e (model)`,
-  );
+  expect(textOf(contentsOf(htmlOf("/about"), "footer")[0] ?? "")).toContain(`${about?.grams.toFixed(3)} g CO₂e, model`);
 });
 
 test("structured data names a page's parents, and no title can end the script element", () => {

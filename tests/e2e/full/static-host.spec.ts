@@ -20,7 +20,7 @@ test("the form on a static host sends to API_BASE on another origin, if that all
     // As if built with API_BASE. Without a policy, so that only the API's headers can block the request.
     await page.route("**/contact/", async (route) => {
       const page = await (await route.fetch()).text();
-      const body = page.replace('data-api-base=""', `data-api-base="${api.url}"`);
+      const body = page.replace("&quot;apiBase&quot;:&quot;&quot;", `&quot;apiBase&quot;:&quot;${api.url}&quot;`);
       await route.fulfill({ contentType: "text/html", body });
     });
     // A page that a test has changed has no origin, so it needs permission to connect to this machine.
