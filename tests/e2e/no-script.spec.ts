@@ -64,7 +64,7 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
   const receipt = page.getByRole("status").filter({ hasText: "Message sent successfully!" });
   await expect(receipt).toBeInViewport();
   await expect(receipt).toContainText(`Answer goes to: ${VISITOR.email}`);
-  await expect(receipt).toContainText("Your estimateabout 3.0 t CO₂e a year");
+  await expect(receipt).toContainText("Your estimate: about 3.0 t CO₂e a year");
   await expect(page.locator(".receipt .footprint-total strong")).toHaveText("about 3.0 t CO₂e a year");
   await expect(page).toHaveTitle("Message sent | Brighter Carbon");
   await expect(page.getByRole("button", { name: "Copy the reference" })).toHaveCount(0);
