@@ -230,6 +230,8 @@ function useOutcome(
     if (receipt) {
       panel.current?.focus({ preventScroll: true });
       panel.current?.scrollIntoView({ block: "nearest" });
+      // With an estimate, the receipt can be higher than the window.
+      panel.current?.querySelector("h2")?.scrollIntoView({ block: "nearest" });
     }
   }, [phase]);
   useEffect(() => {

@@ -314,6 +314,7 @@ test("the estimate can be edited and removed, is sent with the message, and is p
     await expect(receipt).toContainText("the average grid of France");
   };
   await expectReceipt();
+  await expect(receipt.getByRole("heading", { name: "Message sent successfully!" })).toBeInViewport({ ratio: 1 });
   // A sent message is not invited to add an estimate.
   await expect(part(page)).toBeHidden();
   for (const width of [320, 500, 768, 1024, 1280]) {
