@@ -13,10 +13,10 @@ test.each([
   ],
   [`${WRAPPER} messages`, `${WRAPPER} build`, `${WRAPPER} claims --write`, `${WRAPPER} inbox`],
   [
-    "node server/cli.ts",
+    "node server/desk/command.ts",
     "docker build -f deploy/Dockerfile .",
     "SITE_DIR=site npm run claims -- --write",
-    "node server/cli.ts inbox",
+    "node server/desk/command.ts inbox",
   ],
 ])("where the program is called %s, remedies name %s", (program, build, review, inbox) => {
   expect(commandLine("build", program)).toBe(build);

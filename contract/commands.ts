@@ -1,7 +1,7 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const NPM_COMMAND = "npm run messages --";
-const IMAGE_COMMAND = "node server/cli.ts";
+const IMAGE_COMMAND = "node server/desk/command.ts";
 
 /** A command of this program by its name and arguments. `commandLine` turns it into what an operator types. */
 export type OperatorCommand =

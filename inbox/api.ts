@@ -5,7 +5,7 @@ import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { EventSource } from "eventsource";
 import superjson from "superjson";
 import { asSentence } from "../contract/visible-text.ts";
-import type { Router } from "../server/operator/router.ts";
+import type { Router } from "../server/desk/operations.ts";
 
 type Inputs = inferRouterInputs<Router>;
 type Outputs = inferRouterOutputs<Router>;

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { findFreePort } from "../scripts/run-server.ts";
-import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
+import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { HOUR_MS } from "../server/time.ts";

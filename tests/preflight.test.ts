@@ -20,7 +20,7 @@ import {
   checkSmtp,
   judgeSchema,
   judgeSpace,
-} from "../server/cli/preflight-checks.ts";
+} from "../server/desk/preflight-checks.ts";
 import { loadBuild } from "../server/http/build-files.ts";
 import { MIGRATIONS } from "../server/store/schema.ts";
 import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { startPostgres } from "../scripts/run-postgres.ts";
 import { openStore, type Store } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
 import { MIGRATIONS, schemaStatements } from "../server/store/schema.ts";
 import { APPLICATION_ID, sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
+import { startPostgres } from "../tests/support/run-postgres.ts";
 
 const RELEASES = "tests/fixtures/releases";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
@@ -76,7 +76,10 @@ async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.Pro
   const end = isSqlite ? [`PRAGMA application_id = ${APPLICATION_ID}`] : numbered.map(dialect.continueIds);
   const text = [...statements, ...rows, ...end].map((statement) => `${statement};\n`).join("");
   writeFileSync(join(RELEASES, version, file), text);
-  const exported = execFileSync(process.execPath, ["server/cli.ts", "export", "--json"], { env, encoding: "utf8" });
+  const exported = execFileSync(process.execPath, ["server/desk/command.ts", "export", "--json"], {
+    env,
+    encoding: "utf8",
+  });
   writeFileSync(join(RELEASES, version, "messages.json"), exported);
 }
 

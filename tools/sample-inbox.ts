@@ -21,7 +21,7 @@ interface RunningInbox {
 /** Starts the inbox like `npm run inbox`, without building it. */
 export async function startInbox(env: Readonly<Record<string, string>>): Promise<RunningInbox> {
   const port = await findFreePort();
-  const { output, stop } = await startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
+  const { output, stop } = await startProgram(["node", "server/desk/command.ts", "inbox", "--port", String(port)], {
     env,
     port,
   });

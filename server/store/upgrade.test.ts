@@ -9,7 +9,7 @@ import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { exportMessages } from "../operator/export.ts";
+import { exportMessages } from "../desk/export.ts";
 import { findLeftMessages } from "./archive.ts";
 import type { Store, StoreOptions } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";

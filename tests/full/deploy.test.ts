@@ -194,7 +194,7 @@ test("the image can be built from its context only, and its server needs only th
 
   const port = await findFreePort();
   const inbox = await untilEnd(
-    startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
+    startProgram(["node", "server/desk/command.ts", "inbox", "--port", String(port)], {
       cwd: image,
       port,
       env: { NODE_ENV: "production", DATA_DIR: join(scratch, "data") },

@@ -40,7 +40,7 @@ async function openLargeStore() {
 
 test("exports many long messages with a small heap, each once, while others arrive", async () => {
   const { dataDir, store } = await openLargeStore();
-  const args = [`--max-old-space-size=${HEAP_MB}`, "server/cli.ts", "export"];
+  const args = [`--max-old-space-size=${HEAP_MB}`, "server/desk/command.ts", "export"];
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(child, "exit");

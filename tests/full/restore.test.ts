@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
-import { checkDatabase } from "../../server/cli/preflight-checks.ts";
+import { checkDatabase } from "../../server/desk/preflight-checks.ts";
 import { MINUTE_MS } from "../../server/time.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";

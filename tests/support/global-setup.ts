@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
-import { type PostgresServer, startPostgres } from "../../scripts/run-postgres.ts";
 import { buildIfStale } from "./build-if-stale.ts";
+import { type PostgresServer, startPostgres } from "./run-postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { runCommand } from "../../server/cli/run-command.ts";
-import type { Desk } from "../../server/operator/desk.ts";
+import type { Desk } from "../../server/desk/desk.ts";
+import { runCommand } from "../../server/desk/terminal/run-command.ts";
 import { CHANNELS } from "../../server/store/store.ts";
 import { spawnCli } from "./run-cli.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
 import { findFreePort } from "../../scripts/run-server.ts";
-import { type Inbox, startInbox } from "../../server/inbox/serve.ts";
+import { type Inbox, startInbox } from "../../server/desk/browser/serve.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { openStoreInProcess } from "./in-process-store.ts";

@@ -1,6 +1,6 @@
 import { createTRPCClient, httpLink } from "@trpc/client";
 import superjson from "superjson";
-import type { Router } from "../../server/operator/router.ts";
+import type { Router } from "../../server/desk/operations.ts";
 
 interface Address {
   port: number;

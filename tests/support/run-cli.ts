@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { runCommand } from "../../server/cli/run-command.ts";
+import { runCommand } from "../../server/desk/terminal/run-command.ts";
 
 // With the compile cache, a command starts four times as fast.
 const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/server", import.meta.url));
-const CLI = fileURLToPath(new URL("../../server/cli.ts", import.meta.url));
+const CLI = fileURLToPath(new URL("../../server/desk/command.ts", import.meta.url));
 
 type Env = Readonly<Record<string, string>>;
 

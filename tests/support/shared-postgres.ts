@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
-import { connectPostgres, type PostgresConnection } from "../../scripts/run-postgres.ts";
+import { connectPostgres, type PostgresConnection } from "./run-postgres.ts";
 
 /**
  * A separate database on the PostgreSQL that all test files share. `stop` does not stop that server. A test that stops

@@ -7,9 +7,9 @@ import { createTRPCClient, httpLink } from "@trpc/client";
 import pg from "pg";
 import superjson from "superjson";
 import { chromiumOptions } from "../../scripts/programs.mjs";
-import { startPostgres } from "../../scripts/run-postgres.ts";
-import type { Router } from "../../server/operator/router.ts";
+import type { Router } from "../../server/desk/operations.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
+import { startPostgres } from "../../tests/support/run-postgres.ts";
 import { acceptMessage, openSampleStore, startInbox } from "../sample-inbox.ts";
 import { type BenchTable, median, timesMs } from "./report.ts";
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import type { Command } from "commander";
-import { sitePortsOf } from "../config.ts";
+import { sitePortsOf } from "../../config.ts";
 import { addCommand, type Context, NAME_OPTION } from "./context.ts";
 
-const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
+const FILES_DIR = fileURLToPath(new URL("../../../dist-inbox/", import.meta.url));
 
 export function addInbox(root: Command, context: Context): void {
   const { out, err, openDesk, readConfig, untilStopped } = context;
@@ -23,7 +23,7 @@ ssh: see docs/operations.md.`;
       // Handles Ctrl-C before the address is printed, because the operator may press it immediately.
       const stopped = untilStopped().then(() => "stopped");
       // Loaded on demand, because no other command needs a web server.
-      const { DEFAULT_PORT, startInbox } = await import("../inbox/serve.ts");
+      const { DEFAULT_PORT, startInbox } = await import("../browser/serve.ts");
       const running = await startInbox({
         desk: await openDesk({ name }),
         filesDir: FILES_DIR,

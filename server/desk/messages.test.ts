@@ -5,7 +5,7 @@ import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { CHANNELS } from "../store/store.ts";
-import { createCaller } from "./router.ts";
+import { createCaller } from "./operations.ts";
 
 async function openDesk() {
   const dataDir = await makeScratchFolder();

@@ -4,11 +4,11 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { CONTENT_TYPE } from "../../contract/response-headers.ts";
-import { createLimitedServer, LIMITS } from "../http/limits.ts";
-import type { Desk } from "../operator/desk.ts";
-import { OperatorError } from "../operator-error.ts";
-import { type Clock, systemClock } from "../time.ts";
+import { CONTENT_TYPE } from "../../../contract/response-headers.ts";
+import { createLimitedServer, LIMITS } from "../../http/limits.ts";
+import { OperatorError } from "../../operator-error.ts";
+import { type Clock, systemClock } from "../../time.ts";
+import type { Desk } from "../desk.ts";
 import { createInboxApp, type PageFile } from "./app.ts";
 import { createGuard, isForThisMachine } from "./guard.ts";
 

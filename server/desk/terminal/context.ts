@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { Config } from "../config.ts";
-import type { Desk } from "../operator/desk.ts";
-import type { createCaller } from "../operator/router.ts";
-import { OperatorError } from "../operator-error.ts";
+import type { Config } from "../../config.ts";
+import { OperatorError } from "../../operator-error.ts";
+import type { Desk } from "../desk.ts";
+import type { createCaller } from "../operations.ts";
 
-/** Where a command runs: in the process of server/cli.ts, or in a test. */
+/** Where a command runs: in the process of server/desk/command.ts, or in a test. */
 export interface Shell {
   env: Readonly<Record<string, string | undefined>>;
   /** The operator's account name on this machine, if known. */

@@ -2,12 +2,12 @@ import { Readable } from "node:stream";
 import { fastifyTRPCPlugin } from "@trpc/server/adapters/fastify";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
 import superjson from "superjson";
-import { securityHeaders } from "../../contract/response-headers.ts";
-import type { Desk } from "../operator/desk.ts";
-import { exportMessages } from "../operator/export.ts";
-import { exportPerson } from "../operator/person.ts";
-import { describeProblems, FILTER, type Router, router } from "../operator/router.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { securityHeaders } from "../../../contract/response-headers.ts";
+import { StoreUnavailable } from "../../store/store.ts";
+import type { Desk } from "../desk.ts";
+import { exportMessages } from "../export.ts";
+import { describeProblems, FILTER, type Router, router } from "../operations.ts";
+import { exportPerson } from "../person.ts";
 import type { Guard } from "./guard.ts";
 
 export interface PageFile {

@@ -1,4 +1,4 @@
-import { formatDuration } from "../../contract/duration.ts";
+import { formatDuration } from "../../../contract/duration.ts";
 
 /** The time since then: `45s`, `12m`, `3h`, `5d`. */
 export function ageOf(moment: Date, now: Date): string {

@@ -24,7 +24,7 @@ import { explainUnwritable } from "./rescue.ts";
 import { readStatus } from "./status.ts";
 
 // Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
-// (server/inbox), the command line in its own process (server/cli). Downloads are streams: see export.ts.
+// (browser/), the command line in its own process (terminal/). Downloads are streams: see export.ts.
 
 const t = initTRPC.context<Desk>().create({
   transformer: superjson,

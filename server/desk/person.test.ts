@@ -8,8 +8,8 @@ import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import type { Store } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
+import { createCaller } from "./operations.ts";
 import { exportPerson } from "./person.ts";
-import { createCaller } from "./router.ts";
 
 const EMAIL = "ada@example.com";
 

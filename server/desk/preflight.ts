@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { remedyText } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { visibleJson } from "../operator/export.ts";
-import { addCommand, type Context, JSON_OPTION } from "./context.ts";
-import { table } from "./output.ts";
+import { visibleJson } from "./export.ts";
 import type { Finding } from "./preflight-checks.ts";
+import { addCommand, type Context, JSON_OPTION } from "./terminal/context.ts";
+import { table } from "./terminal/output.ts";
 
 export function addPreflight(root: Command, { readConfig, out, setExitCode, program }: Context): void {
   const notes = `Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public site.

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
-import { runCommand } from "./cli/run-command.ts";
-import { onStopSignal } from "./stop-signal.ts";
+import { onStopSignal } from "../stop-signal.ts";
+import { runCommand } from "./terminal/run-command.ts";
 
 // Only this user may read the files that a command writes, in every shell.
 process.umask(0o077);
