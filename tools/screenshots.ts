@@ -1,5 +1,5 @@
-// `npm run screenshots` writes every screen and state at three widths, light and dark, to dist/screenshots, with one
-// overview sheet. It also renews the pictures in docs/. Needs the builds and a browser, which the npm script provides.
+// `npm run screenshots` writes every screen and state at three widths, light and dark, to dist/screenshots. It
+// also renews the pictures in docs/. Needs the builds and a browser, which the npm script provides.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
@@ -13,7 +13,6 @@ const DOCUMENT_PICTURES = { home: "docs/home.jpg", inbox: "docs/inbox.jpg" };
 const WIDTHS = [320, 768, 1280];
 /** Represents any request that makes the server fail. */
 const FAILURE_PATH = "/made-to-fail";
-const SHEET_COLUMN_PX = 320;
 
 interface Shot {
   name: string;
@@ -75,15 +74,12 @@ try {
       await context.close();
     }
   }
-  await makeSheet(files);
   for (const [name, picture] of Object.entries(DOCUMENT_PICTURES)) {
     const shot = sharp(join(OUT, `${name}-1280-light.png`));
     const { width = 0 } = await shot.metadata();
     await shot.extract({ left: 0, top: 0, width, height: 800 }).jpeg({ quality: 82, mozjpeg: true }).toFile(picture);
   }
-  console.log(
-    `${files.length} screenshots and sheet.jpg in ${OUT}, and ${Object.values(DOCUMENT_PICTURES).join(" and ")}`,
-  );
+  console.log(`${files.length} screenshots in ${OUT}, and ${Object.values(DOCUMENT_PICTURES).join(" and ")}`);
 } finally {
   await browser.close();
   await inbox.stop();
@@ -138,23 +134,4 @@ async function openMenu(page: Page): Promise<void> {
 
 async function selectMessages(page: Page): Promise<void> {
   for (const row of [0, 2, 3]) await page.locator(".row input").nth(row).check();
-}
-
-/** Arranges all pictures in a grid, with one row per width and theme. */
-async function makeSheet(files: readonly string[]): Promise<void> {
-  const height = Math.round(SHEET_COLUMN_PX * 1.25);
-  const tiles = await Promise.all(
-    files.map(async (file, index) => ({
-      input: await sharp(file)
-        .resize(SHEET_COLUMN_PX - 8, height - 8, { fit: "cover", position: "left top" })
-        .toBuffer(),
-      left: (index % SHOTS.length) * SHEET_COLUMN_PX,
-      top: Math.floor(index / SHOTS.length) * height,
-    })),
-  );
-  const size = { width: SHOTS.length * SHEET_COLUMN_PX, height: 2 * WIDTHS.length * height };
-  await sharp({ create: { ...size, channels: 3, background: "#888" } })
-    .composite(tiles)
-    .jpeg({ quality: 80 })
-    .toFile(join(OUT, "sheet.jpg"));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SPAM_LANGUAGES, sampleMessages } from "../../tools/bench/spam-languages.ts";
+import { SPAM_LANGUAGES, sampleMessages } from "../../tests/support/spam-samples.ts";
 import { createSpamMemory, MAX_KNOWN_WORDS, wordsOf } from "./spam-words.ts";
 import type { Lesson } from "./store.ts";
 

@@ -6,8 +6,7 @@ import type { Store } from "../../server/store/open-store.ts";
 import { startPostgres } from "../../tests/support/run-postgres.ts";
 import { acceptMessage, openSampleStore } from "../sample-inbox.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
-import { type BenchTable, median, ratio, timesMs } from "./report.ts";
-import { type Start, withServer } from "./rivals.ts";
+import { type BenchTable, median, type Start, timesMs, withServer } from "./report.ts";
 
 const CONNECTIONS = 200;
 const WARM_UP_SECONDS = 10;
@@ -37,7 +36,7 @@ async function acceptance(): Promise<BenchTable> {
       for (const [server, start] of Object.entries(servers)) {
         const result = await measure(start);
         barePerSecond ||= result.perSecond;
-        rows.push({ round, server, ...shown(result), ratio: ratio(result.perSecond, barePerSecond) });
+        rows.push({ round, server, ...shown(result), ratio: (result.perSecond / barePerSecond).toFixed(2) });
       }
     }
   } finally {
@@ -46,7 +45,6 @@ async function acceptance(): Promise<BenchTable> {
   return {
     title: `Messages accepted at ${CONNECTIONS} connections`,
     rows,
-    chart: { label: "server", value: "messages/s" },
     notes: [
       "Each answer means: committed to disk. The bare server parses, inserts and commits, and does nothing else.",
       "PostgreSQL runs on this machine too, with fsync and synchronous_commit on.",
@@ -89,7 +87,6 @@ async function growth(): Promise<BenchTable> {
   return {
     title: "Growth: the same work with more messages stored",
     rows,
-    chart: { label: "stored messages", value: "accepted/s" },
     notes: ["The stored messages are delivered, except for 10 that wait. Delivery is to files."],
   };
 }

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium } from "@playwright/test";
+import { chromium } from "@playwright/test";
 import lighthouse, { type Flags } from "lighthouse";
 import { compressBeside } from "../../prerender/compress.ts";
 import { chromiumOptions } from "../../scripts/programs.mjs";
@@ -18,76 +18,6 @@ const SCREENS: readonly (readonly [name: string, path: string])[] = [
   ["delivery", "/delivery"],
   ["Coming Soon", "/404.html"],
 ];
-
-interface Received {
-  requests: number;
-  /** The requests that the browser needs before it paints: the page and render-blocking files. */
-  blocking: number;
-  bytes: number;
-  scriptBytes: number;
-}
-
-/** Measures what a browser receives on a first visit to each screen. */
-export async function benchPages(): Promise<BenchTable[]> {
-  const browser = await chromium.launch(chromiumOptions());
-  try {
-    const rows = await withBothServers(async (ours, handWritten) => {
-      const all = [row(HAND_WRITTEN, await receive(browser, handWritten, "/contact"))];
-      for (const [screen, path] of SCREENS) all.push(row(`${screen}, ours`, await receive(browser, ours, path)));
-      return all;
-    });
-    const notes = [
-      "Bytes as transferred, headers included. Hand-written: tools/bench/hand-written-contact.html.",
-      "Before paint: requests that the browser needs before it paints. It does not wait for the typeface and the picture.",
-    ];
-    return [{ title: "First visit", rows, chart: { label: "page", value: "KB" }, notes }];
-  } finally {
-    await browser.close();
-  }
-}
-
-async function receive(browser: Browser, origin: string, path: string): Promise<Received> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  const page = await context.newPage();
-  const session = await context.newCDPSession(page);
-  await session.send("Network.enable");
-  // Starts the renderer process, because otherwise the events of the first files would be missed.
-  await page.goto(`${origin}/favicon.svg`);
-  const received = new Map<string, { isScript: boolean; bytes: number }>();
-  session.on("Network.requestWillBeSent", ({ requestId, type }) =>
-    received.set(requestId, { isScript: type === "Script", bytes: 0 }),
-  );
-  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    const request = received.get(requestId);
-    if (request) request.bytes = encodedDataLength;
-  });
-  await page.goto(origin + path, { waitUntil: "networkidle" });
-  const blocking = await page.evaluate(() => {
-    const resources = performance.getEntriesByType("resource") as (PerformanceEntry & {
-      renderBlockingStatus: string;
-    })[];
-    return resources.filter(({ renderBlockingStatus }) => renderBlockingStatus === "blocking").length + 1;
-  });
-  await context.close();
-  const requests = [...received.values()];
-  const sum = (some: typeof requests) => some.reduce((total, { bytes }) => total + bytes, 0);
-  return {
-    requests: requests.length,
-    blocking,
-    bytes: sum(requests),
-    scriptBytes: sum(requests.filter(({ isScript }) => isScript)),
-  };
-}
-
-function row(page: string, { requests, blocking, bytes, scriptBytes }: Received) {
-  return {
-    page,
-    requests,
-    "before paint": blocking,
-    KB: Number((bytes / 1000).toFixed(1)),
-    "script KB": Number((scriptBytes / 1000).toFixed(1)),
-  };
-}
 
 const HAND_WRITTEN = "contact, hand-written";
 const ROUNDS = 5;
@@ -106,7 +36,7 @@ type Figures = Record<string, number>;
  * Runs Lighthouse on a simulated phone for every screen and for the hand-written contact page, with both kinds of
  * network throttling. All take turns in each round, so that other load on the machine affects all of them equally.
  */
-export async function benchLighthouse(): Promise<BenchTable[]> {
+export async function benchPages(): Promise<BenchTable[]> {
   const port = await findFreePort();
   const browser = await chromium.launch(chromiumOptions(`--remote-debugging-port=${port}`));
   try {
@@ -133,7 +63,6 @@ export async function benchLighthouse(): Promise<BenchTable[]> {
         tables.push({
           title: `Lighthouse, mobile, throttling: ${method} (medians of ${ROUNDS} rounds)`,
           rows,
-          chart: { label: "page", value: "LCP s" },
           notes: [
             "Coming Soon is noindex by intent, for which Lighthouse lowers the SEO score.",
             "CPU: Lighthouse's index of this machine. Below 1,500 the emulated phone is slower than intended:",

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { cpus } from "node:os";
 import { buffer } from "node:stream/consumers";
-import { type RunningProgram, startServer } from "../../scripts/run-server.ts";
+import { isInstalled } from "../../scripts/programs.mjs";
+import { type RunningProgram, startProgram, startServer } from "../../scripts/run-server.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
-import { type BenchTable, median } from "./report.ts";
-import { oneCore, RIVALS, type Rival, withServer } from "./rivals.ts";
+import { type BenchTable, median, type Start, withServer } from "./report.ts";
 
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
@@ -19,7 +19,7 @@ const STARTS = 5;
 /** The unit of the times in /proc. */
 const CLOCK_TICK_MS = 10;
 
-/** Measures pages per second on one core, compared with other servers, and the server's start time and memory. */
+/** Measures pages per second on one core, compared with bare Node, and the server's start time and memory. */
 export async function benchServer(): Promise<BenchTable[]> {
   const canPin = oneCore().length > 0;
   // The client runs on the second core, so that it does not slow down the servers on the first.
@@ -33,113 +33,93 @@ function pin(cores: string): void {
   spawnSync("taskset", ["-cp", cores, String(process.pid)]);
 }
 
+/** Bare Node sends the same compressed page, as an upper bound. */
+const RIVALS: Readonly<Record<string, Start>> = {
+  "bare node:http": () => startProgram([...oneCore(), "node", "tools/bench/bare-servers.ts", "pages", "dist"]),
+  ours: startOurs,
+};
+
+function startOurs(folder: string): Promise<RunningProgram> {
+  return startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }, oneCore());
+}
+
+function oneCore(): string[] {
+  return isInstalled("taskset") ? ["taskset", "-c", "0"] : [];
+}
+
 async function throughput(): Promise<BenchTable> {
-  const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed.`);
-  const rates = await withRivals(RIVALS, measureInTurn);
+  const rates = Object.fromEntries(Object.keys(RIVALS).map((name) => [name, { get: [], cpuMs: [] } as Rates]));
+  const [bare, ours] = Object.values(RIVALS) as [Start, Start];
+  await withServer(bare, (one) => withServer(ours, (other) => measureInTurn([one, other], Object.values(rates))));
+  const [bareRates] = Object.values(rates);
   const ratio = (values: readonly number[], others: readonly number[] = []) =>
-    others.length > 0 ? median(values.map((value, round) => value / (others[round] ?? Number.NaN))).toFixed(2) : "";
-  const bare = rates.get("bare node:http");
-  const rows = [...rates].map(([server, { GET, unchanged, HEAD, cpuMs }]) => ({
+    median(values.map((value, round) => value / (others[round] ?? Number.NaN))).toFixed(2);
+  const rows = Object.entries(rates).map(([server, { get, cpuMs }]) => ({
     server,
-    "GET/s": Math.round(median(GET)),
-    "304/s": Math.round(median(unchanged)),
-    "HEAD/s": Math.round(median(HEAD)),
-    "to bare node:http": ratio(GET, bare?.GET),
-    "to Caddy": ratio(GET, rates.get("Caddy")?.GET),
+    "GET/s": Math.round(median(get)),
+    "to bare node:http": ratio(get, bareRates?.get),
     "CPU µs a GET": Math.round(median(cpuMs) * 1000),
-    "by CPU to bare": ratio(bare?.cpuMs ?? [], cpuMs),
+    "by CPU to bare": ratio(bareRates?.cpuMs ?? [], cpuMs),
   }));
   const notes = [
     `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
     `Medians of ${ROUNDS} rounds. In each round every server gets ${SECONDS} s.`,
     "By CPU: pages for the same processor time, which depends less on other load on the machine.",
-    "nginx may be even faster: the client reaches its limit first.",
-    ...missing,
   ];
-  return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
-}
-
-/** Runs `measure` while all installed servers run. `servers` contains those that already run. */
-async function withRivals<T>(
-  [rival, ...others]: readonly Rival[],
-  measure: (servers: ReadonlyMap<string, RunningProgram>) => Promise<T>,
-  servers: ReadonlyMap<string, RunningProgram> = new Map(),
-): Promise<T> {
-  if (!rival) return measure(servers);
-  const { name, start } = rival;
-  if (!start) return withRivals(others, measure, servers);
-  return withServer(start, (server) => withRivals(others, measure, new Map([...servers, [name, server]])));
+  return { title: "Pages per second on one core", rows, notes };
 }
 
 interface Rates {
-  GET: number[];
-  unchanged: number[];
-  HEAD: number[];
+  get: number[];
   /** Processor time for one GET. */
   cpuMs: number[];
 }
 
 /** Measures the servers in turn in short rounds, so that other load on the machine affects all of them equally. */
-async function measureInTurn(servers: ReadonlyMap<string, RunningProgram>): Promise<Map<string, Rates>> {
-  const rates = new Map<string, Rates>();
-  for (const name of servers.keys()) rates.set(name, { GET: [], unchanged: [], HEAD: [], cpuMs: [] });
+async function measureInTurn(servers: readonly RunningProgram[], rates: readonly Rates[]): Promise<void> {
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-    for (const [name, { port, process }] of servers) {
-      const etag = await checkPage(name, port);
-      const measure = async (method: string, extra = "") => {
-        const request = () => pageRequest(method, extra);
-        return (await measureLoad({ port, connections: CONNECTIONS, seconds: SECONDS, request })).perSecond;
-      };
+    for (const [index, { port, process }] of servers.entries()) {
+      await checkPage(port);
       const cpuBeforeMs = cpuMsOf(process.pid);
-      const get = await measure("GET");
-      const cpuMs = (cpuMsOf(process.pid) - cpuBeforeMs) / (get * SECONDS);
-      const unchanged = await measure("GET", `if-none-match: ${etag}\r\n`);
-      const head = await measure("HEAD");
-      const rate = rates.get(name);
-      if (round < 0 || !rate) continue;
-      rate.GET.push(get);
-      rate.unchanged.push(unchanged);
-      rate.HEAD.push(head);
-      rate.cpuMs.push(cpuMs);
+      const load = { port, connections: CONNECTIONS, seconds: SECONDS, request: pageRequest };
+      const { perSecond } = await measureLoad(load);
+      if (round < 0) continue;
+      rates[index]?.get.push(perSecond);
+      rates[index]?.cpuMs.push((cpuMsOf(process.pid) - cpuBeforeMs) / (perSecond * SECONDS));
     }
   }
-  return rates;
 }
 
-function pageRequest(method = "GET", headers = ""): string {
-  return `${method} /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n${headers}\r\n`;
+function pageRequest(): string {
+  return "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n\r\n";
 }
 
-/** Returns the page's ETag. Throws if this server does not send the same bytes as the others. */
-async function checkPage(name: string, port: number): Promise<string> {
+/** Throws if this server does not send the same bytes as the others. */
+async function checkPage(port: number): Promise<void> {
   const options = { port, path: "/contact", headers: { "accept-encoding": "gzip, deflate, br" } };
   const response = await new Promise<IncomingMessage>((resolve) => get(options, resolve));
   const body = await buffer(response);
   if (response.statusCode !== 200 || !body.equals(readFileSync("dist/contact/index.html.br")))
-    throw new Error(`${name} does not send the page: status ${response.statusCode}`);
-  return response.headers.etag ?? '"none"';
+    throw new Error(`The server on port ${port} does not send the page: status ${response.statusCode}`);
 }
 
 async function whileMessagesArrive(): Promise<BenchTable> {
   const pages = { connections: 20, seconds: 8, request: pageRequest, perSecond: 1000 };
-  return withServer(
-    (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }, oneCore()),
-    async ({ port }) => {
-      await measureLoad({ ...pages, port, seconds: WARM_UP_SECONDS });
-      const alone = await measureLoad({ ...pages, port });
-      const messages = { port, connections: 20, seconds: 9, request: nextMessage, perSecond: MESSAGES_PER_SECOND };
-      const [accepted, busy] = await Promise.all([measureLoad(messages), measureLoad({ ...pages, port })]);
-      const row = (what: string, { perSecond, p50Ms, p99Ms, failures }: typeof alone) => ({
-        what,
-        "per second": Math.round(perSecond),
-        "p50 ms": Number(p50Ms.toFixed(2)),
-        "p99 ms": Number(p99Ms.toFixed(2)),
-        failures,
-      });
-      const rows = [row("pages alone", alone), row("pages while messages arrive", busy), row("the messages", accepted)];
-      return { title: `Pages while ${MESSAGES_PER_SECOND} messages/s are accepted and delivered to files`, rows };
-    },
-  );
+  return withServer(startOurs, async ({ port }) => {
+    await measureLoad({ ...pages, port, seconds: WARM_UP_SECONDS });
+    const alone = await measureLoad({ ...pages, port });
+    const messages = { port, connections: 20, seconds: 9, request: nextMessage, perSecond: MESSAGES_PER_SECOND };
+    const [accepted, busy] = await Promise.all([measureLoad(messages), measureLoad({ ...pages, port })]);
+    const row = (what: string, { perSecond, p50Ms, p99Ms, failures }: typeof alone) => ({
+      what,
+      "per second": Math.round(perSecond),
+      "p50 ms": Number(p50Ms.toFixed(2)),
+      "p99 ms": Number(p99Ms.toFixed(2)),
+      failures,
+    });
+    const rows = [row("pages alone", alone), row("pages while messages arrive", busy), row("the messages", accepted)];
+    return { title: `Pages while ${MESSAGES_PER_SECOND} messages/s are accepted and delivered to files`, rows };
+  });
 }
 
 async function needs(): Promise<BenchTable> {
@@ -176,7 +156,7 @@ async function needs(): Promise<BenchTable> {
 }
 
 /** The processor time of the process and its children. */
-export function cpuMsOf(pid: number | undefined): number {
+function cpuMsOf(pid: number | undefined): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
   return [pid, ...children].reduce<number>((sum, each) => {
     const fields = readFileSync(`/proc/${each}/stat`, "utf8")
