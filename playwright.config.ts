@@ -1,5 +1,5 @@
 import { defineConfig } from "@playwright/test";
-import { chromiumOptions, findHeadlessShell } from "./scripts/programs.mjs";
+import { chromiumOptions, findHeadlessShell } from "./tests/support/programs.ts";
 
 /**
  * Chromium uses only one `--disable-features` switch, so this list repeats the entries of Playwright's own list

@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium, type Page, type Route } from "playwright-core";
 import sharp, { type Sharp } from "sharp";
-import { chromiumOptions, isInstalled } from "../scripts/programs.mjs";
+import { chromiumOptions, isInstalled } from "../tests/support/programs.ts";
 import { frameCount, framesPerSecond, heightPx } from "./layout.ts";
 
 /** An error whose message is written for the person at the terminal; it needs no stack trace. */

@@ -10,14 +10,14 @@ import { createInterface } from "node:readline";
 import { createBuilder, createServer as createVite } from "vite";
 import { manifestFile } from "../contract/build-manifest.ts";
 import { type Config, ConfigError, parseConfig } from "../server/config.ts";
-import { findFreePort } from "./run-server.ts";
 
 const config = readConfig();
 // A separate folder, so that it can run beside `npm start`: only one server can use a folder.
 const dataDir = `${config.dataDir}-dev`;
-const apiPort = await findFreePort();
+// The server takes another port at each start, and prints it. Nothing listens on port 1.
+const api = new URL("http://127.0.0.1:1");
 // An object: with a string, Vite would replace the Host header, which the server compares with the Origin.
-const target = { target: `http://127.0.0.1:${apiPort}` };
+const target = { target: api };
 
 // Listens before anything else starts, so that it fails at once if the port is in use.
 const http = createServer(async (request, response) => (await vite).middlewares(request, response));
@@ -40,7 +40,7 @@ await vite;
 // The server process needs a build to start, but the developer sees Vite's pages.
 if (!existsSync(manifestFile("dist"))) await buildOnce();
 const address = `localhost:${(http.address() as AddressInfo).port}`;
-const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
+const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
   env: {
     RATE_LIMIT: "off",
     HOURLY_LIMIT: "off",
@@ -48,23 +48,26 @@ const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "serv
     ...process.env,
     DATA_DIR: dataDir,
     HOST: "127.0.0.1",
-    PORT: String(apiPort),
+    PORT: "0",
   },
   stdio: ["inherit", "pipe", "inherit"],
 });
 // Replaces the server's own address in its log by the address to open.
-createInterface(api.stdout).on("line", (line) => console.log(line.replace(`localhost:${apiPort}`, address)));
+createInterface(child.stdout).on("line", (line) => {
+  api.port = / on http:\/\/localhost:(\d+) /.exec(line)?.[1] ?? api.port;
+  console.log(line.replace(`localhost:${api.port}`, address));
+});
 let isStopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     // Only once: npm forwards the terminal's Ctrl-C, so it arrives twice, and a second signal may end the server at
     // once.
-    if (!isStopping) api.kill();
+    if (!isStopping) child.kill();
     isStopping = true;
   });
 }
-api.once("exit", () => (isStopping ? process.exit(0) : exit("The API server process has ended.")));
-process.once("exit", () => api.kill());
+child.once("exit", () => (isStopping ? process.exit(0) : exit("The API server process has ended.")));
+process.once("exit", () => child.kill());
 console.log(`Development server on http://${address}, with hot reload`);
 
 /** Starts even if the build refuses a page, because its author corrects it here. */

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
-import { findFreePort } from "../scripts/run-server.ts";
 import { checkHook } from "../server/desk/preflight-checks.ts";
 import { failureOf, hookSender, postEvent } from "../server/outbox/hook.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
+import { findFreePort } from "./support/run-server.ts";
 
 // tests/outbox.test.ts covers the behaviour that all channels share.
 

@@ -4,7 +4,6 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
 import type { Store } from "../server/store/open-store.ts";
@@ -17,6 +16,7 @@ import { startNetwork } from "./support/network.ts";
 import { changesOf, operationsOf } from "./support/operations.ts";
 import { exchange, openPort } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
+import { findFreePort } from "./support/run-server.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 

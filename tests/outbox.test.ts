@@ -2,7 +2,6 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { findFreePort } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError, type Mailer } from "../server/mail/mailer.ts";
 import { SMTP_LIMITS } from "../server/mail/smtp.ts";
@@ -15,6 +14,7 @@ import { messageIdsOf } from "./support/invariant.ts";
 import type { Behaviour } from "./support/mail-server.ts";
 import { startNetwork, type Weather } from "./support/network.ts";
 import { createManualMailer, IDENTITY, openPostOffice, withStore } from "./support/post-office.ts";
+import { findFreePort } from "./support/run-server.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 import { untilEnd } from "./support/until-end.ts";
 

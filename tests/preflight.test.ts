@@ -8,7 +8,6 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { remedyText } from "../contract/commands.ts";
-import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAlerts,
   checkBuild,
@@ -31,6 +30,7 @@ import { startMailServer } from "./support/mail-server.ts";
 import { listen, openPort } from "./support/raw-http.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { runCli } from "./support/run-cli.ts";
+import { findFreePort } from "./support/run-server.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 

@@ -6,10 +6,10 @@ import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
 import { electricityTable } from "../prerender/electricity.ts";
-import { findFreePort, startProgram } from "../scripts/run-server.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
+import { findFreePort, startProgram } from "../tests/support/run-server.ts";
 
 interface RunningInbox {
   /** Without a trailing slash. */

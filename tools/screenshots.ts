@@ -4,8 +4,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
-import { chromiumOptions } from "../scripts/programs.mjs";
-import { startServer } from "../scripts/run-server.ts";
+import { chromiumOptions } from "../tests/support/programs.ts";
+import { startServer } from "../tests/support/run-server.ts";
 import { startSampleInbox } from "./sample-inbox.ts";
 
 const OUT = "dist/screenshots";

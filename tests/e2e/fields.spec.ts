@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "@playwright/test";
 import { CONTACT_FIELDS, type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
-import { findFreePort, startServer } from "../../scripts/run-server.ts";
 import { sent, submit } from "../support/contact.ts";
 import { openInboxCommand } from "../support/inbox-command.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
 import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
+import { findFreePort, startServer } from "../support/run-server.ts";
 
 /** A word of its own for each field, as a visitor types it. */
 const wordsOf = (texts: string, email: string, tel: string, country: string) =>

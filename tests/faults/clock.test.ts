@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
-import { startServer } from "../../scripts/run-server.ts";
 import { MINUTE_MS } from "../../server/time.ts";
 import { countEach, messageIdsOf } from "../support/invariant.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { runCli } from "../support/run-cli.ts";
+import { startServer } from "../support/run-server.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findFreePort, type RunningProgram, startProgram } from "../../scripts/run-server.ts";
 import { createVisitors } from "../support/load.ts";
 import { makePipe } from "../support/pipe.ts";
+import { findFreePort, type RunningProgram, startProgram } from "../support/run-server.ts";
 import { expectPagesUp, kill } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";

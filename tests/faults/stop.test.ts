@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { RunningServer } from "../../scripts/run-server.ts";
 import { messageWith } from "../store-contract/samples.ts";
 import { lockDatabase } from "../support/lock-database.ts";
 import { drain, openSocket, parseAnswer } from "../support/raw-http.ts";
+import type { RunningServer } from "../support/run-server.ts";
 import { openScene } from "../support/scene.ts";
 
 const SOON = { timeout: 20_000 };

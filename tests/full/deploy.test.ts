@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join, matchesGlob, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { PROGRAM_PATH } from "../../scripts/programs.mjs";
-import { findFreePort, startProgram } from "../../scripts/run-server.ts";
+import { PROGRAM_PATH } from "../support/programs.ts";
 import { requirePrograms } from "../support/require-program.ts";
+import { findFreePort, startProgram } from "../support/run-server.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { untilEnd } from "../support/until-end.ts";
 

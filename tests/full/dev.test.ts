@@ -3,10 +3,10 @@ import { mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startProgram } from "../../scripts/run-server.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
+import { startProgram } from "../support/run-server.ts";
 import { untilEnd } from "../support/until-end.ts";
 
 /** Runs `npm run dev` as a terminal does, in a separate process group. */

@@ -7,13 +7,13 @@ import { DatabaseSync } from "node:sqlite";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { findFreePort } from "../../scripts/run-server.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { startInboxCommand } from "../support/inbox-command.ts";
 import { download } from "../support/operations.ts";
 import { spawnCli } from "../support/run-cli.ts";
+import { findFreePort } from "../support/run-server.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { untilEnd } from "../support/until-end.ts";
 

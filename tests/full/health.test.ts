@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { startServer } from "../../scripts/run-server.ts";
 import { createReadiness } from "../../server/http/health.ts";
 import { postMessage } from "../support/load.ts";
+import { startServer } from "../support/run-server.ts";
 import { untilEnd } from "../support/until-end.ts";
 
 /** Uses a new connection for each request, like a load balancer. */

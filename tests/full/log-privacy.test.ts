@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { startServer } from "../../scripts/run-server.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startNetwork } from "../support/network.ts";
 import { exchange } from "../support/raw-http.ts";
+import { startServer } from "../support/run-server.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 

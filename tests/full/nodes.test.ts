@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { BALANCERS, startBalancer } from "../support/balancer.ts";
 import { countEach } from "../support/invariant.ts";
 import { ask } from "../support/raw-http.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { type PostgresServer, startPostgres } from "../support/run-postgres.ts";
+import { type RunningServer, startServer } from "../support/run-server.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 

@@ -1,13 +1,13 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { checkDatabase } from "../../server/desk/preflight-checks.ts";
 import { MINUTE_MS } from "../../server/time.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { postMessage } from "../support/load.ts";
 import { runCli } from "../support/run-cli.ts";
+import { type RunningServer, startServer } from "../support/run-server.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";

@@ -8,7 +8,7 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 async function makeProject({ npmStatus = 0 } = {}) {
   const folder = await makeScratchFolder();
   const [bin, calls] = [join(folder, "bin"), join(folder, "calls.txt")];
-  for (const name of ["setup.mjs", "programs.mjs", "node-runtime/package.json", "node-runtime/package-lock.json"]) {
+  for (const name of ["setup.mjs", "node-runtime/package.json", "node-runtime/package-lock.json"]) {
     cpSync(join("scripts", name), join(folder, "scripts", name));
   }
   cpSync("package-lock.json", join(folder, "package-lock.json"));
@@ -54,6 +54,23 @@ test("an operator's command installs missing packages, but never replaces packag
   const { status, stderr } = setUp("--keep");
   expect([status, calls().length]).toEqual([1, 1]);
   expect(stderr).toContain("Stop the server, run npm run build, and start the server.");
+});
+
+test.each([
+  ["test", "tsc", "biome", "vitest", "playwright"],
+  ["test:rest", "vitest", "playwright"],
+  ["test:all", "npm"],
+])("a command fails if any of its programs fails: %s", async (command, ...programs) => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const bin = await makeScratchFolder();
+  const statusWith = (broken: string) => {
+    for (const name of programs) {
+      writeFileSync(join(bin, name), `#!/bin/sh\nexit ${name === broken ? 1 : 0}\n`, { mode: 0o755 });
+    }
+    return spawnSync("/bin/sh", ["-c", scripts[command]], { env: { PATH: bin } }).status;
+  };
+  expect(statusWith("none")).toBe(0);
+  for (const name of programs) expect([name, statusWith(name)]).toEqual([name, 1]);
 });
 
 test("if packages cannot be installed, it fails, says what to check, and retries the next time", async () => {

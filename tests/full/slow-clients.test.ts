@@ -3,13 +3,13 @@ import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../scripts/run-server.ts";
 import { LIMITS } from "../../server/http/limits.ts";
 import { type AppUnderTest, openApp } from "../support/app.ts";
 import { MEASURABLE, measureMemory } from "../support/live-memory.ts";
 import { postMessage } from "../support/load.ts";
 import type { ChangedStore } from "../support/post-office.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "../support/raw-http.ts";
+import { startServer } from "../support/run-server.ts";
 import { untilEnd } from "../support/until-end.ts";
 
 const SHORT_HEADERS = { headersTimeoutMs: 300, requestTimeoutMs: 60_000, checkIntervalMs: 50 };

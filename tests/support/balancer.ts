@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
 import { expect } from "vitest";
-import { findFreePort, type RunningServer, startProgram } from "../../scripts/run-server.ts";
+import { findFreePort, type RunningServer, startProgram } from "./run-server.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { untilEnd } from "./until-end.ts";
 

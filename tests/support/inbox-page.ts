@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
-import { findFreePort } from "../../scripts/run-server.ts";
 import { type Inbox, startInbox } from "../../server/desk/browser/serve.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { deskOf } from "./inbox-command.ts";
+import { findFreePort } from "./run-server.ts";
 import { SCRATCH_PARENT } from "./scratch-parent.ts";
 import { collectTrouble } from "./site.ts";
 

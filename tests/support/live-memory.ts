@@ -1,4 +1,4 @@
-import type { RunningServer } from "../../scripts/run-server.ts";
+import type { RunningServer } from "./run-server.ts";
 
 /** Start a server with these variables to measure its memory. */
 export const MEASURABLE = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };

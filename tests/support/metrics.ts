@@ -1,4 +1,4 @@
-import type { RunningServer } from "../../scripts/run-server.ts";
+import type { RunningServer } from "./run-server.ts";
 
 /** The metrics URL that a server with METRICS_PORT=0 prints. */
 export function metricsUrl(server: RunningServer): string {

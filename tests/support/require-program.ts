@@ -1,4 +1,4 @@
-import { isInstalled, TEST_PROGRAMS } from "../../scripts/programs.mjs";
+import { isInstalled, TEST_PROGRAMS } from "./programs.ts";
 
 /** The test runner's function that skips and ends a test. */
 export type Skip = (reason: string) => never;

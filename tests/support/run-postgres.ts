@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { findFreePort } from "../../scripts/run-server.ts";
+import { findFreePort } from "./run-server.ts";
 
 export interface PostgresConnection {
   port: number;

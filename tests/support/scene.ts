@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
-import { type RunningProgram, type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
 import { type Answer, createVisitors } from "./load.ts";
 import { startMailServer } from "./mail-server.ts";
+import { type RunningProgram, type RunningServer, startServer } from "./run-server.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { untilEnd } from "./until-end.ts";
 

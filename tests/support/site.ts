@@ -1,5 +1,5 @@
 import { test as base, type Page } from "@playwright/test";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { type RunningServer, startServer } from "./run-server.ts";
 
 interface SiteFixtures {
   /** Console errors and failed requests that the test causes on purpose; matching ones do not fail it. */

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type RunningServer, startProgram, startServer } from "../../scripts/run-server.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { startPostgres } from "../../tests/support/run-postgres.ts";
+import { type RunningServer, startProgram, startServer } from "../../tests/support/run-server.ts";
 import { acceptMessage, openSampleStore } from "../sample-inbox.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, type Start, timesMs, withServer } from "./report.ts";

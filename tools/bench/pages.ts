@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { chromium } from "@playwright/test";
 import lighthouse, { type Flags } from "lighthouse";
 import { compressBeside } from "../../prerender/compress.ts";
-import { chromiumOptions } from "../../scripts/programs.mjs";
-import { findFreePort, startProgram, startServer } from "../../scripts/run-server.ts";
+import { chromiumOptions } from "../../tests/support/programs.ts";
+import { findFreePort, startProgram, startServer } from "../../tests/support/run-server.ts";
 import { type BenchTable, median } from "./report.ts";
 
 /** The seven screens, each with a path. */

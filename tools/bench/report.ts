@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunningProgram } from "../../scripts/run-server.ts";
+import type { RunningProgram } from "../../tests/support/run-server.ts";
 
 export interface BenchTable {
   title: string;

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { cpus } from "node:os";
 import { buffer } from "node:stream/consumers";
-import { isInstalled } from "../../scripts/programs.mjs";
-import { type RunningProgram, startProgram, startServer } from "../../scripts/run-server.ts";
+import { isInstalled } from "../../tests/support/programs.ts";
+import { type RunningProgram, startProgram, startServer } from "../../tests/support/run-server.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, type Start, withServer } from "./report.ts";
 

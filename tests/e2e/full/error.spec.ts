@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { startProgram } from "../../../scripts/run-server.ts";
+import { startProgram } from "../../support/run-server.ts";
 
 /** Uses the development server, which serves each module separately, so that one module can be made to fail. */
 test("a rendering failure shows the error screen with its message; a reload keeps the input", async ({ page }) => {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { chromium, expect } from "@playwright/test";
 import puppeteer, { type Browser } from "puppeteer-core";
-import { CHROMIUM_FLAGS, findChromium } from "../../../scripts/programs.mjs";
 import budgetsOfPages from "../../budgets.json" with { type: "json" };
 import { startGate } from "../../support/gate.ts";
+import { CHROMIUM_FLAGS, findChromium } from "../../support/programs.ts";
 import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
 import { test } from "../../support/site.ts";
 

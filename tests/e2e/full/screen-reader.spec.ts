@@ -1,11 +1,11 @@
 // What Orca says to a visitor who uses Firefox.
 import { writeFile } from "node:fs/promises";
 import { expect } from "@playwright/test";
-import { startServer } from "../../../scripts/run-server.ts";
 import { VISITOR } from "../../support/contact.ts";
 import { type ScreenReader, startScreenReader } from "../../support/engines/orca.ts";
 import { type Gate, startGate } from "../../support/gate.ts";
 import { requirePrograms } from "../../support/require-program.ts";
+import { startServer } from "../../support/run-server.ts";
 import { test } from "../../support/site.ts";
 
 /** The test's results contain all utterances in this file, because they are too long to print. */

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
-import { startServer } from "../../../scripts/run-server.ts";
 import { fillForm, submit } from "../../support/contact.ts";
 import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
 import { openPort } from "../../support/raw-http.ts";
+import { startServer } from "../../support/run-server.ts";
 import { COMING_SOON_PATH } from "../../support/screens.ts";
 import { startStaticHost } from "../../support/static-host.ts";
 

@@ -1,5 +1,5 @@
 import puppeteer, { type LaunchOptions } from "puppeteer-core";
-import { findFirefox } from "../../../scripts/programs.mjs";
+import { findFirefox } from "../programs.ts";
 import type { Driver, Engine, Modes } from "./engine.ts";
 
 /** Driven by WebDriver BiDi, a protocol that Firefox supports directly. */

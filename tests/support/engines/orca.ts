@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "@playwright/test";
-import { PROGRAM_PATH } from "../../../scripts/programs.mjs";
+import { PROGRAM_PATH } from "../programs.ts";
 import { EnginePage } from "./engine.ts";
 import { launchFirefox } from "./firefox.ts";
 import { startDisplay, WITH_TESTS } from "./webkit.ts";

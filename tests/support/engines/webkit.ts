@@ -5,8 +5,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { Builder, Key } from "selenium-webdriver";
-import { DEBIAN_PYTHON } from "../../../scripts/programs.mjs";
-import { findFreePort, type RunningProgram, startProgram } from "../../../scripts/run-server.ts";
+import { findFreePort, type RunningProgram, startProgram } from "../run-server.ts";
 import type { Driver, Engine, Modes } from "./engine.ts";
 
 /** WebKitGTK in our own window on an invisible display, driven by WebKitWebDriver. */
@@ -44,7 +43,11 @@ async function launch(modes: Modes): Promise<Driver> {
       .usingServer(program.url)
       .withCapabilities({
         browserName: "MiniBrowser",
-        "webkitgtk:browserOptions": { binary: DEBIAN_PYTHON, args },
+        "webkitgtk:browserOptions": {
+          // Debian's own Python, because only that one has GTK.
+          binary: "/usr/bin/python3",
+          args,
+        },
       })
       .build();
     return {

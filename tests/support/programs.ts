@@ -1,5 +1,4 @@
-// The programs besides Node that tests and tools run, and where to find them. Plain JavaScript, because set-up runs it
-// before Node 24 is installed.
+// The programs besides Node that tests and tools run, and where to find them.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -29,49 +28,47 @@ export const TEST_PROGRAMS = {
     "gstreamer1.0-plugins-bad",
     "gstreamer1.0-libav",
   ],
-};
-
-/** Debian's own Python, because only that one has GTK. */
-export const DEBIAN_PYTHON = "/usr/bin/python3";
+} as const satisfies Record<string, readonly string[]>;
 
 /**
  * Whether a program is on the PATH. A program from several Debian packages counts if all of them are installed, which
  * their licence files show.
- * @param {string} name
  */
-export function isInstalled(name) {
+export function isInstalled(name: string): boolean {
   if (name === "firefox") return findFirefox() !== undefined;
   const packages = Object.entries(TEST_PROGRAMS).find(([program]) => program === name)?.[1] ?? [];
   if (packages.length > 1) return packages.every((one) => existsSync(`/usr/share/doc/${one}/copyright`));
   return PROGRAM_PATH.split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
 }
 
-const CHROMIUM_PATHS = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/usr/bin/google-chrome-stable",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  "/Applications/Chromium.app/Contents/MacOS/Chromium",
-];
+function firstExisting(...paths: readonly (string | undefined)[]): string | undefined {
+  return paths.find((path) => path !== undefined && existsSync(path));
+}
 
 /** The path of an installed Chromium or Chrome. If undefined, Playwright uses its own. */
-export function findChromium() {
-  return [process.env.CHROMIUM_PATH, ...CHROMIUM_PATHS].find((path) => path && existsSync(path));
+export function findChromium(): string | undefined {
+  return firstExisting(
+    process.env.CHROMIUM_PATH,
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/usr/bin/google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  );
 }
 
 export const HEADLESS_SHELL = "chromium-headless-shell";
 
 /** The path of a Chromium without windows, which needs a quarter less CPU and has no back/forward cache, or undefined. */
-export function findHeadlessShell() {
-  return [process.env.CHROMIUM_PATH, `/usr/bin/${HEADLESS_SHELL}`].find((path) => path && existsSync(path));
+export function findHeadlessShell(): string | undefined {
+  return firstExisting(process.env.CHROMIUM_PATH, `/usr/bin/${HEADLESS_SHELL}`);
 }
 
-const FIREFOX_PATHS = ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
-
 /** The path of an installed Firefox, or undefined. */
-export function findFirefox() {
-  return [process.env.FIREFOX_PATH, ...FIREFOX_PATHS].find((path) => path && existsSync(path));
+export function findFirefox(): string | undefined {
+  const onMac = "/Applications/Firefox.app/Contents/MacOS/firefox";
+  return firstExisting(process.env.FIREFOX_PATH, "/usr/bin/firefox-esr", "/usr/bin/firefox", onMac);
 }
 
 /** Allows the browser to run as root, and prevents network traffic other than for the pages that it opens. */
@@ -85,11 +82,8 @@ export const CHROMIUM_FLAGS = [
   "--disable-sync",
 ];
 
-/**
- * Options for Playwright's `chromium.launch`.
- * @param {readonly string[]} flags
- */
-export function chromiumOptions(...flags) {
+/** Options for Playwright's `chromium.launch`. */
+export function chromiumOptions(...flags: readonly string[]) {
   const executablePath = findChromium();
-  return { args: [...CHROMIUM_FLAGS, ...flags], ...(executablePath && { executablePath }) };
+  return { args: [...CHROMIUM_FLAGS, ...flags], ...(executablePath !== undefined && { executablePath }) };
 }

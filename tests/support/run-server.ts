@@ -7,7 +7,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PROGRAM_PATH } from "./programs.mjs";
+import { PROGRAM_PATH } from "./programs.ts";
 
 const START_MS = 60_000;
 
