@@ -93,7 +93,7 @@ function save(reference: string): void {
     update(reference, changes);
     if (!isNotFound(changes.error)) saveSoon(reference, changes.error ? RETRY_MS : 0);
   };
-  const saved = call.saveDraft.mutate({ reference, subject, text }).then(
+  const saved = call.saveDraft.mutate({ reference, subject, text, note: "" }).then(
     ({ savedAt: knownAt }) => end({ error: null, stored: { subject, text }, knownAt }),
     (error: unknown) => end({ error }),
   );
@@ -106,7 +106,7 @@ const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
 addEventListener("pagehide", () => {
   for (const [reference, { subject, text, isSending }] of unsaved()) {
     const saveAgain = () => saveSoon(reference);
-    if (!isSending) call.saveDraft.mutate({ reference, subject, text }).then(saveAgain, saveAgain);
+    if (!isSending) call.saveDraft.mutate({ reference, subject, text, note: "" }).then(saveAgain, saveAgain);
   }
 });
 addEventListener("beforeunload", (event) => {
@@ -115,7 +115,7 @@ addEventListener("beforeunload", (event) => {
 
 /** Shows this as the stored draft at once, before the message is loaded again. */
 function showStored(reference: string, draft: DraftText | null): void {
-  const stored = draft && { author: null, savedAt: new Date(), ...draft };
+  const stored = draft && { author: null, savedAt: new Date(), note: "", ...draft };
   queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: stored });
 }
 

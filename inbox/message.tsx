@@ -16,7 +16,7 @@ import { countryName, formatNumber, formatTime, plural, VisitorText } from "./la
 import { filterOf, type ListView, TAB_NAME } from "./list-view.ts";
 import { Bars, Card, EmptyPanel, Facts, Failure, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { restrictPerson } from "./person.tsx";
-import { focusReply, ReplyCard, retryLabel } from "./reply.tsx";
+import { focusReply, ReplyCard } from "./reply.tsx";
 import { StateMarks } from "./rows.tsx";
 
 const route = getRouteApi("/messages/$reference");
@@ -311,7 +311,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
         <Menu.Dropdown>
           {item("answer", "Mark answered")}
           {item("unanswer", "Mark unanswered")}
-          {item("retry", retryLabel(message))}
+          {item("retry", "Retry")}
           {item("delete", "Delete", goToList)}
         </Menu.Dropdown>
       </Menu>

@@ -21,14 +21,6 @@ export function focusReply(): void {
   field?.setSelectionRange(field.value.length, field.value.length);
 }
 
-/** What a retry sends, such as `Send the mail now and post to the web hook again`. */
-export function retryLabel({ retries, deliveries }: MessageDetail): string {
-  const parts = retries.map(
-    ({ channel, sending }) => `${sending} ${deliveries[channel]?.state === "failed" ? "again" : "now"}`,
-  );
-  return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toLowerCase() + part.slice(1))).join(" and ");
-}
-
 interface ReplyCardProps {
   message: MessageDetail;
   /** Shows the next unanswered message. */
@@ -67,7 +59,7 @@ export function ReplyCard({ message, ...ways }: ReplyCardProps) {
           <Group gap="xs" mt="xs">
             {allowed.includes("retry") && (
               <Button size="xs" onClick={() => perform("retry", [message])}>
-                {retryLabel(message)}
+                Retry
               </Button>
             )}
             {allowed.includes("reply") && (
@@ -167,7 +159,14 @@ function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { wr
             const saved = message.savedReplies.find(({ name }) => name === target.value);
             if (saved) insert({ text: saved.text });
           }}
-          data={["", ...message.savedReplies.map(({ name }) => name)]}
+          data={[
+            "",
+            ...message.savedReplies.map(({ name, needsEstimate }) => ({
+              value: name,
+              label: needsEstimate ? `${name} (needs an estimate)` : name,
+              disabled: needsEstimate,
+            })),
+          ]}
         />
       )}
       <TextInput

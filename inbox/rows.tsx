@@ -28,7 +28,7 @@ const MARKED_FIELDS = FIELD_NAMES.filter(
 const EXCERPT_LENGTH = 400;
 
 /** The marks that an operator needs. A delivered message needs none. */
-export function StateMarks({ message, now }: { message: MessageView; now: Date }) {
+export function StateMarks({ message, now }: { message: Omit<MessageView, "hasNote">; now: Date }) {
   const { state, expiresAt, answeredAt, isRestricted, deliveryMarks } = message;
   const held = state === "quarantined" && message.quarantineReason && HELD_AS[message.quarantineReason];
   const isExpiring = expiresAt && answeredAt === null && expiresAt.getTime() - now.getTime() < EXPIRY_NOTICE_MS;

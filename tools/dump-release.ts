@@ -88,7 +88,7 @@ async function addRows({ messages, people }: Store): Promise<void> {
   const now = new Date("2026-01-16T09:00:00Z");
   const [delivered] = await messages.list({ state: "delivered" });
   if (!delivered) throw new Error(`The dump of ${last} has no delivered message`);
-  await messages.saveDraft(delivered.reference, { subject: "Not sent yet", text: "Dear Ada" }, now);
+  await messages.saveDraft(delivered.reference, { subject: "Not sent yet", text: "Dear Ada", note: "" }, now);
   await messages.addNote(delivered.reference, "Noted with a name", now);
   await people.rectify(delivered.email, { email: "former@example.com" }, now);
 }

@@ -1,7 +1,7 @@
 import type { AnswerTime } from "../../contract/duration.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Channel } from "../store/store.ts";
-import type { SavedReplies } from "./saved-replies.ts";
+import type { ReplyTexts } from "./saved-replies.ts";
 
 /** The resources that operations use. */
 export interface Desk {
@@ -18,5 +18,6 @@ export interface Desk {
   answerWithin?: AnswerTime | null | undefined;
   /** Where senders' answers to replies go; `null` for the contact email of the site. */
   mailTo: string | null;
-  savedReplies: SavedReplies;
+  /** Read again for each message, because a build may have changed them. */
+  replyTexts(): ReplyTexts;
 }

@@ -13,7 +13,7 @@ async function openDesk() {
   const own = {
     account: null,
     mailTo: null,
-    savedReplies: { replies: [], facts: {} },
+    replyTexts: () => ({ replies: [], facts: {}, signature: null }),
     databaseKind: "SQLite" as const,
   };
   const call = createCaller({ store, dataDir, program: "", channels: CHANNELS, ...own });

@@ -9,7 +9,7 @@ import type { MessageFilter, Messages, Note } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
 import type { Reply, ReplyOptions } from "../store/replies.ts";
-import { actionProblem, allowedActions, channelsToQueue } from "../store/rules.ts";
+import { actionProblem, allowedActions } from "../store/rules.ts";
 import {
   type Action,
   type CHANNEL_RULES,
@@ -79,22 +79,27 @@ export function viewOf(message: StoredMessage, now: Date) {
     allowed: allowedActions(message, now),
     /** Why no reply can be written, as the problem of an Advice. */
     replyRefusal: actionProblem("reply", message, now),
-    /** Deliveries besides the mail that an operator should know about. */
+    /** Deliveries besides the mail that wait or have failed, if that affects the message. */
     deliveryMarks: CHANNELS.flatMap((channel) => {
-      const { state, error = null } = message.deliveries[channel] ?? {};
-      const { name, trouble, queuedBy } = rulesOf(channel);
-      const isFailed = state === "failed" && trouble !== null;
-      const isWaiting = state === "queued" && queuedBy === "operator";
-      if (channel === "mail" || !(isFailed || isWaiting)) return [];
-      return { channel, name, text: `${name} ${isFailed ? "failed" : "waiting"}`, isFailed, error };
+      const { state, error = null, dueAt = null } = message.deliveries[channel] ?? {};
+      const { name, trouble } = rulesOf(channel);
+      const isFailed = state === "failed";
+      if (channel === "mail" || trouble === null || !(isFailed || state === "queued")) return [];
+      return { channel, name, text: `${name} ${isFailed ? "failed" : "waiting"}`, isFailed, error, dueAt };
     }),
-    /** The channels that a retry sends, each with the words for its button. */
-    retries: channelsToQueue("retry", message, now).map((channel) => ({ channel, sending: rulesOf(channel).sending })),
   };
 }
 
+/** Messages as a list shows them. */
+export async function viewsOf(messages: readonly StoredMessage[], store: Store) {
+  const now = await store.status.time();
+  const written = await store.messages.notes(messages.map(({ reference }) => reference));
+  const hasNote = (reference: string) => written.get(reference)?.some(({ kind }) => kind === "noted") ?? false;
+  return messages.map((message) => ({ ...viewOf(message, now), hasNote: hasNote(message.reference) }));
+}
+
 /** One message with its history. Marks a quarantined message as seen. */
-export async function readDetail(reference: string, { store, account, mailTo, savedReplies }: Desk) {
+export async function readDetail(reference: string, { store, account, mailTo, replyTexts }: Desk) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const now = await store.status.time();
@@ -105,6 +110,7 @@ export async function readDetail(reference: string, { store, account, mailTo, sa
   const history = await readHistory(message, store);
   const { email } = message;
   const newest = await store.messages.list({ email, limit: 2 });
+  const texts = replyTexts();
   const lastReply = history.findLast(({ kind }) => kind === "replied");
   return {
     ...viewOf(message, now),
@@ -112,7 +118,7 @@ export async function readDetail(reference: string, { store, account, mailTo, sa
     draft: drafts.own,
     /** What colleagues do about the message: their drafts, and the last reply if it is theirs. */
     colleagues: {
-      drafts: drafts.others,
+      drafts: drafts.others.filter(({ text }) => text.trim() !== ""),
       reply: lastReply && lastReply.author !== account ? lastReply : null,
     },
     spamSigns,
@@ -122,7 +128,8 @@ export async function readDetail(reference: string, { store, account, mailTo, sa
       lastAt: newest.find((other) => other.reference !== message.reference)?.acceptedAt ?? null,
     },
     mailTo,
-    savedReplies: fillReplies(savedReplies, message),
+    savedReplies: fillReplies(texts, message),
+    signature: texts.signature,
   };
 }
 

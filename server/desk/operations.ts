@@ -18,7 +18,7 @@ import { TABS } from "../store/messages.ts";
 import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";
 import type { Desk } from "./desk.ts";
 import { readOldErasures } from "./erasures.ts";
-import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewOf } from "./messages.ts";
+import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewsOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
 import { readStatus } from "./status.ts";
@@ -90,10 +90,8 @@ export const router = t.router({
   list: operation
     .input(FILTER.extend({ offset: z.int().min(0).default(0), limit: z.int().min(1).max(PAGE_SIZE).default(50) }))
     .query(async ({ input: { offset, limit, ...filter }, ctx: { store } }) => {
-      const now = await store.status.time();
       const messages = await store.messages.list({ ...filter, offset, limit });
-      const counts = await store.messages.countTabs(filter);
-      return { messages: messages.map((message) => viewOf(message, now)), counts };
+      return { messages: await viewsOf(messages, store), counts: await store.messages.countTabs(filter) };
     }),
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx }) => readDetail(reference, ctx)),
@@ -177,12 +175,13 @@ export const router = t.router({
       throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
     }),
 
-  /** Saves this operator's draft, of which the last save wins. An empty text removes it. */
+  /** Saves what this operator has not finished: a reply and a note. The last save wins; nothing but spaces is removed. */
   saveDraft: operation
     .input(
       REFERENCE.extend({
         subject: text(MAX_SUBJECT_LENGTH),
         text: text(MAX_REPLY_LENGTH),
+        note: text(MAX_NOTE_LENGTH),
       }),
     )
     .mutation(async ({ input: { reference, ...draft }, ctx: { store } }) => {
@@ -195,8 +194,8 @@ export const router = t.router({
   status: operation.query(({ ctx }) => readStatus(ctx)),
 
   person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {
-    const [now, person] = [await store.status.time(), await readPerson(email, store)];
-    return { ...person, messages: person.messages.map((message) => viewOf(message, now)) };
+    const person = await readPerson(email, store);
+    return { ...person, messages: await viewsOf(person.messages, store) };
   }),
 
   /** `invalid` contains one sentence for each invalid field. */

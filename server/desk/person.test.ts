@@ -28,8 +28,12 @@ async function openPerson(messages = 1) {
 test("a copy for the person includes drafts of replies", async () => {
   const { store } = await openPerson(2);
   const [newest] = await store.messages.list({});
-  await store.messages.saveDraft(newest?.reference ?? "", { subject: "Re", text: "Dear Ada" }, new Date(0));
-  const drafts = [{ author: null, savedAt: "1970-01-01T00:00:00.000Z", subject: "Re", text: "Dear Ada" }];
+  await store.messages.saveDraft(
+    newest?.reference ?? "",
+    { subject: "Re", text: "Dear Ada", note: "Ask" },
+    new Date(0),
+  );
+  const drafts = [{ author: null, savedAt: "1970-01-01T00:00:00.000Z", subject: "Re", text: "Dear Ada", note: "Ask" }];
   const { messages } = JSON.parse(await exportPerson(EMAIL, store));
   expect(messages.map((message: { drafts?: unknown }) => message.drafts)).toEqual([drafts, undefined]);
 });

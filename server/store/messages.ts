@@ -11,8 +11,8 @@ import type { RowOf } from "./tables.ts";
 // What operators read about messages; actions.ts has what they do with them.
 
 /**
- * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. `failed`: its mail, its post to
- * HOOK_URL or a reply failed. The last three exclude restricted messages, because operators cannot act on these.
+ * `unanswered`: neither marked as answered nor in quarantine. `waiting` and `failed`: its mail, its post to HOOK_URL or a
+ * reply. The last three exclude restricted messages, because operators cannot act on these.
  */
 export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quarantined"] as const;
 export type Tab = (typeof TABS)[number];
@@ -55,14 +55,15 @@ export interface MessageFilter {
 
 /** The channels whose failure affects a message. */
 const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
+const hasDelivery = (state: "queued" | "failed") => `is_restricted = 0 AND id IN
+    (SELECT message_id FROM deliveries WHERE state = '${state}' AND channel IN (${AFFECTING}))`;
 const TAB_CONDITION: Readonly<Record<Tab, string>> = {
   all: "TRUE",
   // The sign keeps SQLite from the index by answer: then the first of 100,000 messages took 210 ms instead of 1.
   unanswered: "+answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
   answered: "answered_at IS NOT NULL",
-  waiting: "state = 'queued' AND is_restricted = 0",
-  failed: `is_restricted = 0 AND id IN
-    (SELECT message_id FROM deliveries WHERE state = 'failed' AND channel IN (${AFFECTING}))`,
+  waiting: hasDelivery("queued"),
+  failed: hasDelivery("failed"),
   quarantined: "state = 'quarantined' AND is_restricted = 0",
 };
 const COUNTED = Object.entries(TAB_CONDITION)

@@ -1,4 +1,4 @@
-import type { DraftText } from "../../contract/draft.ts";
+import type { DraftText, Unfinished } from "../../contract/draft.ts";
 import { type Database, readColumn, type Sql } from "./database.ts";
 import { addEvents, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
@@ -19,7 +19,7 @@ export interface ThreadedReply extends Reply {
   earlier: readonly string[];
 }
 
-export interface Draft extends DraftText {
+export interface Draft extends Unfinished {
   author: string | null;
   savedAt: Date;
 }
@@ -62,7 +62,7 @@ export async function readLastReplies({ query, dialect }: Sql, ids: readonly num
 /** The drafts of all operators for these messages, oldest first. */
 function listDrafts({ query, dialect }: Sql, references: readonly string[]) {
   return query<Draft & { reference: string }>(
-    `SELECT reference, NULLIF(author, '${NOBODY}') AS author, saved_at, subject, text FROM drafts
+    `SELECT reference, NULLIF(author, '${NOBODY}') AS author, saved_at, subject, text, note FROM drafts
      JOIN messages ON id = message_id WHERE ${dialect.isIn("reference", "$1")} ORDER BY saved_at`,
     [references],
   );
@@ -79,20 +79,21 @@ export function createReplies(database: Database, account: string | null) {
     return { own: drafts.find(isOwn) ?? null, others: drafts.filter((draft) => !isOwn(draft)) };
   }
 
-  /** An empty text removes the draft. */
-  async function writeDraft({ query }: Sql, messageId: number, { subject, text }: DraftText, now: Date) {
+  /** A draft without a text and a note is removed. */
+  async function writeDraft({ query }: Sql, messageId: number, { subject, text, note }: Unfinished, now: Date) {
     await query("DELETE FROM drafts WHERE message_id = $1 AND author = $2", [messageId, author]);
-    if (text.trim() === "") return;
-    const sql = "INSERT INTO drafts (message_id, author, saved_at, subject, text) VALUES ($1, $2, $3, $4, $5)";
-    await query(sql, [messageId, author, now, subject, text]);
+    if (`${text}${note}`.trim() === "") return;
+    const sql =
+      "INSERT INTO drafts (message_id, author, saved_at, subject, text, note) VALUES ($1, $2, $3, $4, $5, $6)";
+    await query(sql, [messageId, author, now, subject, text, note]);
   }
 
   return {
     readDrafts: (reference: string) => readDrafts(database, reference),
     listDrafts: (references: readonly string[]) => listDrafts(database, references),
 
-    /** Saves the operator's draft; the last save wins. An empty text removes it. Returns false if there is no such message. */
-    saveDraft(reference: string, draft: DraftText, now: Date): Promise<boolean> {
+    /** Saves the operator's draft; the last save wins. Returns false if there is no such message. */
+    saveDraft(reference: string, draft: Unfinished, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
         const [message] = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
         if (message) await writeDraft(sql, message.id, draft, now);
@@ -119,8 +120,8 @@ export function createReplies(database: Database, account: string | null) {
           const known = await query("SELECT 1 FROM replies WHERE message_id = $1 AND key = $2", [id, key]);
           if (known.length > 0) {
             // The client may have saved the draft again, because it did not get the answer.
-            const sent = "DELETE FROM drafts WHERE message_id = $1 AND author = $2 AND text = $3";
-            await query(sent, [id, author, text]);
+            const { own } = await readDrafts(sql, reference);
+            if (own?.text === text) await writeDraft(sql, id, { ...own, text: "" }, now);
             return true;
           }
           const isOld = (version ?? message.version) !== message.version;
@@ -147,7 +148,8 @@ export function createReplies(database: Database, account: string | null) {
             [id, now, new Date(now.getTime() + undoMs)],
           );
           await writeSearchTexts(sql, [id]);
-          await writeDraft(sql, id, { subject, text: "" }, now);
+          const { own } = await readDrafts(sql, reference);
+          await writeDraft(sql, id, { subject, text: "", note: own?.note ?? "" }, now);
           await teach(sql, [id], "good");
           if (isAnswer && answeredAt === null) {
             await query("UPDATE messages SET answered_at = $2 WHERE id = $1", [id, now]);
@@ -200,8 +202,9 @@ export function createReplies(database: Database, account: string | null) {
         await query("DELETE FROM events WHERE id = $1", [eventId]);
         await writeSearchTexts(sql, [message.id]);
         const { own } = await readDrafts(sql, reference);
-        const whole = own && own.text !== text ? `${text}\n\n${own.text}` : text;
-        await writeDraft(sql, message.id, { subject, text: whole }, now);
+        const isMore = own && own.text !== "" && own.text !== text;
+        const whole = isMore ? `${text}\n\n${own.text}` : text;
+        await writeDraft(sql, message.id, { subject, text: whole, note: own?.note ?? "" }, now);
         return true;
       });
     },

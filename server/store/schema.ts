@@ -24,6 +24,8 @@ function towardsTwo(dialect: Dialect): readonly string[] {
     ...noteChanges(),
     ...writeExpiryOnce(dialect),
     ADD_SEARCH_TEXT,
+    // A note that is not added yet.
+    "ALTER TABLE drafts ADD COLUMN note TEXT NOT NULL DEFAULT ''",
     "DROP TABLE hook_events",
     // Since when a channel was turned off.
     "DELETE FROM meta WHERE name LIKE 'unused.%'",

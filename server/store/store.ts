@@ -9,8 +9,6 @@ import { DAY_MS, HOUR_MS } from "../time.ts";
 interface ChannelRules {
   /** Before the events of its deliveries, as in `Web hook: delivered`. */
   name: string;
-  /** On a button that sends it. */
-  sending: string;
   isUsed(config: Config): boolean;
   /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
   queuedBy: "message" | "operator" | { delivered: string };
@@ -39,7 +37,6 @@ interface ChannelRules {
 export const CHANNEL_RULES = {
   mail: {
     name: "Email",
-    sending: "Send the mail",
     isUsed: () => true,
     queuedBy: "message",
     keepsMessage: true,
@@ -50,7 +47,6 @@ export const CHANNEL_RULES = {
   },
   acknowledgement: {
     name: "Acknowledgement",
-    sending: "Send the acknowledgement",
     isUsed: ({ acknowledge }) => acknowledge,
     queuedBy: { delivered: "mail" },
     keepsMessage: false,
@@ -62,7 +58,6 @@ export const CHANNEL_RULES = {
   },
   hook: {
     name: "Web hook",
-    sending: "Post to the web hook",
     isUsed: ({ hook }) => hook !== null,
     queuedBy: "message",
     keepsMessage: false,
@@ -74,7 +69,6 @@ export const CHANNEL_RULES = {
   },
   reply: {
     name: "Reply",
-    sending: "Send the reply",
     isUsed: () => true,
     queuedBy: "operator",
     keepsMessage: true,

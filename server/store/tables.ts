@@ -77,7 +77,7 @@ const TABLES = {
     text: text(),
     sent_at: optional(time),
   },
-  drafts: { message_id: integer, author: text(), saved_at: time, subject: text(), text: text() },
+  drafts: { message_id: integer, author: text(), saved_at: time, subject: text(), text: text(), note: text() },
   keys: { key_hash: text(), message_id: integer, client_proof: text() },
   hits: { hash: text(), at: time },
   erasures: { hash: text(), secret: text(), at: time },

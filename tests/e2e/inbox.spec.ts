@@ -827,7 +827,7 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
 
   // A colleague writes and sends a reply at the same time.
   const { messages } = inbox.store;
-  await messages.saveDraft(reference, { subject: "Re", text: "Hello" }, new Date());
+  await messages.saveDraft(reference, { subject: "Re", text: "Hello", note: "" }, new Date());
   await expect(box).toContainText("anna is replying");
   await box.getByText(/^Draft of anna, /).click();
   await expect(box.getByText("Hello", { exact: true })).toBeVisible();

@@ -214,19 +214,19 @@ export function changesSuite(test: ContractTest): void {
       const { own, others } = await one.messages.readDrafts(reference.toLowerCase());
       return [own?.text, ...others.map(({ author, savedAt, text }) => [author, savedAt, text])];
     };
-    await place.sql(`INSERT INTO drafts SELECT id, '', 0, 'Re', 'old' FROM messages`);
+    await place.sql(`INSERT INTO drafts SELECT id, '', 0, 'Re', 'old', '' FROM messages`);
     const old = [null, new Date(0), "old"];
     for (const text of ["D", "Dear Ada"])
-      expect(await node.messages.saveDraft(reference, { subject: "Re", text }, later(1))).toBe(true);
+      expect(await node.messages.saveDraft(reference, { subject: "Re", text, note: "" }, later(1))).toBe(true);
     const hers = ["anna", later(1), "Dear Ada"];
-    expect(await other.messages.saveDraft(reference, { subject: "Re", text: "Hello" }, later(2))).toBe(true);
+    expect(await other.messages.saveDraft(reference, { subject: "Re", text: "Hello", note: "" }, later(2))).toBe(true);
     // Another author's draft is shown, also one of 1.0.0, and never replaced.
     expect(await read()).toEqual(["Dear Ada", ["bob", later(2), "Hello"], old]);
     expect(await read(other)).toEqual(["Hello", hers, old]);
     expect(await other.messages.reply(reference, REPLY, later(3), { undoMs: 1 })).toBe(true);
     expect(await read(other)).toEqual([undefined, hers, old]);
     // A reply that is taken back is above what the operator has written since.
-    await other.messages.saveDraft(reference, SECOND, later(4));
+    await other.messages.saveDraft(reference, { ...SECOND, note: "" }, later(4));
     expect(await other.messages.takeBackReply(reference, REPLY.key, later(5))).toBe(true);
     expect(await read(other)).toEqual([`${REPLY.text}\n\n${SECOND.text}`, hers, old]);
     expect(await other.messages.reply(reference, REPLY, later(6))).toBe(true);
@@ -235,13 +235,25 @@ export function changesSuite(test: ContractTest): void {
       [REPLY, undefined],
       [SECOND, SECOND.text],
     ] as const) {
-      await other.messages.saveDraft(reference, draft, later(7));
+      await other.messages.saveDraft(reference, { ...draft, note: "" }, later(7));
       expect(await other.messages.reply(reference, REPLY, later(7))).toBe(true);
       expect(await read(other)).toEqual([left, hers, old]);
     }
-    await node.messages.saveDraft(reference, { subject: "Re", text: " " }, later(8));
+    await node.messages.saveDraft(reference, { subject: "Re", text: " ", note: "" }, later(8));
     expect(await read()).toEqual([undefined, ["bob", later(7), SECOND.text], old]);
-    expect(await node.messages.saveDraft("BC-NONE-00", SECOND, NOON)).toBe(false);
+    expect(await node.messages.saveDraft("BC-NONE-00", { ...SECOND, note: "" }, NOON)).toBe(false);
+
+    // A note that is not added yet outlives the reply, sent again or taken back.
+    const note = "Wants an offer";
+    const own = async () => (await other.messages.readDrafts(reference)).own;
+    await other.queue.settle(await claimOne(other, later(9), "reply"), { kind: "delivered" }, later(9));
+    await other.messages.saveDraft(reference, { ...SECOND, note }, later(9));
+    for (const time of [later(10), later(11)]) {
+      expect(await other.messages.reply(reference, SECOND, time, { undoMs: 1 })).toBe(true);
+      expect(await own()).toMatchObject({ text: "", note });
+    }
+    expect(await other.messages.takeBackReply(reference, SECOND.key, later(12))).toBe(true);
+    expect(await own()).toMatchObject({ text: SECOND.text, note });
   });
 
   test("undoes marks in any state, with what they taught, unless marked again", async ({ node, other }) => {

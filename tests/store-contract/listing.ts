@@ -44,6 +44,14 @@ export function listingSuite(test: ContractTest): void {
       [{ search: failed }, { ...found, all: 1, answered: 0, waiting: 0, failed: 1 }],
     ];
     for (const [filter, expected] of counted) expect(await node.messages.countTabs(filter)).toEqual(expected);
+
+    const reply = { key: "00000000-0000-4000-8000-000000000001", subject: "Re", text: "Dear Bob" };
+    expect(await node.messages.reply(answered, reply, later(4 * HOUR_MS))).toBe(true);
+    expect(await referencesOf(node, { tab: "waiting" })).toEqual([queued, answered]);
+    expect(await node.messages.countTabs({})).toEqual({ ...counts, waiting: 2 });
+    await node.queue.settle(await claimOne(node, later(4 * HOUR_MS), "reply"), { kind: "failed", error: "550" }, NOON);
+    expect(await referencesOf(node, { tab: "failed" })).toEqual([failed, answered]);
+    expect(await node.messages.countTabs({})).toEqual({ ...counts, failed: 2 });
   });
 
   test("lists all messages in pages, newest first, also those with the same time", async ({ node }) => {
@@ -140,9 +148,9 @@ export function listingSuite(test: ContractTest): void {
       () => store(node),
       () => finish(node, "delivered"),
       () => node.messages.addNote(newer, "Called back", NOON),
-      () => node.messages.saveDraft(newer, { subject: "Re", text: "Dear" }, NOON),
-      () => node.messages.saveDraft(newer, { subject: "Re", text: "Dear Ada" }, later(60_000)),
-      () => node.messages.saveDraft(newer, { subject: "Re", text: "" }, NOON),
+      () => node.messages.saveDraft(newer, { subject: "Re", text: "Dear", note: "" }, NOON),
+      () => node.messages.saveDraft(newer, { subject: "Re", text: "Dear Ada", note: "" }, later(60_000)),
+      () => node.messages.saveDraft(newer, { subject: "Re", text: "", note: "" }, NOON),
       () => node.messages.act("answer", { references: [old] }, NOON),
       () => node.people.rectify("ada@example.com", { name: "Ada King" }, NOON),
       () => node.messages.act("delete", { references: [old] }, NOON),

@@ -10,7 +10,7 @@ const START_MS = 30_000;
 
 /** The desk of an inbox in this process, on SQLite. */
 export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
-  const savedReplies = [
+  const replies = [
     { name: "thanks", text: "Dear {name}, about {reference}" },
     { name: "offer", text: "{total}" },
   ];
@@ -18,7 +18,7 @@ export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
     program: "messages",
     channels: CHANNELS,
     mailTo: "team@example.com",
-    savedReplies: { replies: savedReplies, facts: {} },
+    replyTexts: () => ({ replies, facts: {}, signature: "The team" }),
   };
   return { ...own, ...settings, databaseKind: "SQLite" };
 }

@@ -105,7 +105,6 @@ function nameOf(input: string, { options }: Command): string {
 async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program" | "account"> & { isNew: boolean }) {
   const { dataDir, databaseUrl } = config;
   if (databaseUrl === null && !isNew) requireMessages(dataDir);
-  const site = readSite();
   return {
     ...owner,
     // Only the website and `restore` change the schema: another version of the website may be running.
@@ -116,8 +115,15 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     dataDir,
     channels: channelsOf(config),
     mailTo: config.mailTo,
-    answerWithin: site?.answerWithin,
-    savedReplies: { replies: site?.mails.replies ?? [], facts: site?.facts ?? {} },
+    answerWithin: readSite()?.answerWithin,
+    replyTexts() {
+      const site = readSite();
+      return {
+        replies: site?.mails.replies ?? [],
+        facts: site?.facts ?? {},
+        signature: site?.mailSignature ?? null,
+      };
+    },
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };
 }
