@@ -5,6 +5,7 @@ export const QUARANTINE_REASON = {
   trap: "A hidden field was filled in, so a program probably sent the message.",
   "network-limit": "Many messages came from the same network in a short time.",
   "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
+  links: "It has a web address in the name or phone number, or at least three in the text.",
   "looks-like-spam": "Looks like spam.",
   "marked-as-spam": "Marked as spam.",
 } as const;

@@ -4,7 +4,7 @@ import { normaliseReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
 import { actionProblem, channelsToQueue } from "./rules.ts";
 import { writeSearchTexts } from "./search.ts";
-import { countMonth, teach } from "./spam.ts";
+import { teach } from "./spam.ts";
 import type { Action, Channel, Delivery, EventKind, Lesson, StoredMessage } from "./store.ts";
 
 // What operators do with messages.
@@ -195,8 +195,6 @@ export function createActions(database: Database, account: string | null) {
     if (action !== "release") return;
     await updateMessages(sql, idsOf(messages), SEEN, now);
     await keepSent(sql, idsOf(messages), now);
-    const released = messages.filter(({ quarantineReason }) => quarantineReason === "looks-like-spam").length;
-    await countMonth(sql.query, now, { released });
   }
 
   /**

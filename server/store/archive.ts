@@ -265,7 +265,7 @@ async function copyAll(
     `SELECT ${MARKED} FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL`,
   );
   const erasures = await allErasures(sql, db, listed);
-  for (const table of ["messages", "hits", "retention", "spam_months", "meta"]) await query(`DELETE FROM ${table}`);
+  for (const table of ["messages", "hits", "retention", "meta"]) await query(`DELETE FROM ${table}`);
   await recordErasures(sql, erasures);
   const isErased = erasedBy(erasures, secretOf(db));
   const erased = new Set<unknown>();

@@ -8,7 +8,7 @@ import { type Database, insertRows, readColumn, type Sql } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
 import { searchText } from "./search.ts";
-import { countMonth, type Spam } from "./spam.ts";
+import type { Spam } from "./spam.ts";
 import { type Channel, type QuarantineReason, StoreUnavailable } from "./store.ts";
 import { columnsOf, type NewRow, type RowOf } from "./tables.ts";
 
@@ -172,7 +172,6 @@ async function acceptBatch(
         quarantine_reason: quarantineReason ?? null,
         accepted_at: nowMs,
         footprint: footprint && JSON.stringify(footprint),
-        footprint_kg: footprint?.totalKg ?? null,
         search_text: searchText(
           reference,
           FIELD_NAMES.map((field) => submission.message[field]),
@@ -215,8 +214,6 @@ async function acceptBatch(
     const find = `SELECT id FROM messages WHERE ${sql.dialect.isIn("reference", "$1")}`;
     await writeExpiry(sql, await readColumn<number>(sql.query, find, [quarantined]));
   }
-  const held = messages.filter((message) => message.quarantine_reason === "looks-like-spam");
-  if (held.length > 0) await countMonth(sql.query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
   return acceptances;
 }
 
@@ -252,8 +249,8 @@ function decide(
   function reasonToHold(): QuarantineReason | null {
     if (submission.isTrapped) return "trap";
     if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
-    if (past.spam.has(submission.message)) return "looks-like-spam";
-    return rules.hourlyLimit !== null && past.queuedLastHour >= rules.hourlyLimit ? "hourly-limit" : null;
+    const isOverLimit = rules.hourlyLimit !== null && past.queuedLastHour >= rules.hourlyLimit;
+    return past.spam.get(submission.message) ?? (isOverLimit ? "hourly-limit" : null);
   }
 }
 
@@ -270,8 +267,8 @@ interface Past {
   /** The times of each network's messages, by its hash. */
   hits: Map<string, readonly KnownHit[]>;
   queuedLastHour: number;
-  /** The messages in the batch that look like spam. */
-  spam: ReadonlySet<Submission["message"]>;
+  /** The messages in the batch that the spam filter holds back. */
+  spam: Awaited<ReturnType<Spam["findSpam"]>>;
 }
 
 /**

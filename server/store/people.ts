@@ -109,7 +109,7 @@ export function createPeople(database: Database, account: string | null) {
           const added = "former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)";
           await updateMessages(sql, ids, added, former);
         }
-        if (removesFootprint) await updateMessages(sql, ids, "footprint = NULL, footprint_kg = NULL");
+        if (removesFootprint) await updateMessages(sql, ids, "footprint = NULL");
         await writeSearchTexts(sql, ids);
         await lessonsChanged(sql.query);
         await addEvents(sql, ids, { kind: "corrected", at: now, author: account });

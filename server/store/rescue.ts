@@ -9,13 +9,10 @@ import { CHANNELS, StoreDamaged } from "./store.ts";
 import { kindOf } from "./tables.ts";
 
 /** The tables whose rows belong to a message, and those that are read as a whole. */
-const [PARTS, WHOLE] = [
-  ["messages", "deliveries", "events", "drafts", "replies"],
-  ["spam_months", "erasures"],
-];
+const [PARTS, WHOLE] = [["messages", "deliveries", "events", "drafts", "replies"], ["erasures"]];
 /** The JSON in rows of `messages`, which may have been cut. */
 const JSON_COLUMNS = [
-  { what: "estimate", columns: ["footprint", "footprint_kg"], parse: readEstimate },
+  { what: "estimate", columns: ["footprint"], parse: readEstimate },
   { what: "draft", columns: ["draft"], parse: readJson },
 ];
 const MESSAGES_AT_A_TIME = 100;

@@ -27,6 +27,8 @@ function towardsTwo(dialect: Dialect): readonly string[] {
     // A note that is not added yet.
     "ALTER TABLE drafts ADD COLUMN note TEXT NOT NULL DEFAULT ''",
     "DROP TABLE hook_events",
+    "DROP TABLE spam_months",
+    "ALTER TABLE messages DROP COLUMN footprint_kg",
     // Since when a channel was turned off.
     "DELETE FROM meta WHERE name LIKE 'unused.%'",
   ];

@@ -1,23 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { type Database, normaliseEmail, onlyRow, type Query, readMeta, type Sql, writeMeta } from "./database.ts";
-import { type Counts, createSpamMemory, isTaughtEnough, NEEDED_LESSONS, type Taught, wordsOf } from "./spam-words.ts";
-import { type EventKind, type Lesson, StoreDamaged } from "./store.ts";
+import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
+import { type Database, normaliseEmail, type Query, readMeta, type Sql, writeMeta } from "./database.ts";
+import type { Lesson, QuarantineReason } from "./store.ts";
 
-// The lessons are the stored messages that operators marked (`taught`). Their words are counted in memory only, so a
-// message that is erased, deleted or restored to another text takes its lesson with it.
+// The spam filter, which learns only from operators. The lessons are the stored messages that they marked (`taught`).
+// Their words are counted in memory only, so a message that is erased, deleted or restored to another text takes its
+// lesson with it.
 
 /** Its value changes with every change of a lesson. */
 const VERSION = "spam_version";
 /** The newest lessons of each kind that are read: more would not judge better, and take longer to read. */
 const MAX_LESSONS = 2000;
 const IS_LESSON = "taught IS NOT NULL AND is_restricted = 0";
-/** The operators' marks for an address: known senders, and others. */
-const GOOD_MARKS: readonly EventKind[] = ["answered", "replied", "released"];
-const OTHER_MARKS: readonly EventKind[] = ["unanswered", "marked-as-spam"];
-const UNDONE = "undone" satisfies EventKind;
-
-const monthOf = (now: Date) => now.getUTCFullYear() * 100 + now.getUTCMonth() + 1;
+/** A message with as many web addresses is quarantined before the filter has learnt anything. */
+const MANY_LINKS = 3;
 
 /** Call it in the transaction that changes, restricts or deletes messages. */
 export const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, VERSION, randomUUID());
@@ -29,20 +26,9 @@ export async function teach({ query, dialect }: Sql, ids: readonly number[], les
   await lessonsChanged(query);
 }
 
-/** Counts the messages that the filter quarantined, and those of them that were released. */
-export async function countMonth(query: Query, now: Date, { held = 0, released = 0 }): Promise<void> {
-  if (held + released === 0) return;
-  await query(
-    `INSERT INTO spam_months (month, held, released) VALUES ($1, $2, $3) ON CONFLICT (month) DO UPDATE
-     SET held = spam_months.held + excluded.held, released = spam_months.released + excluded.released`,
-    [monthOf(now), held, released],
-  );
-}
-
 export type Spam = ReturnType<typeof createSpamFilter>;
 
-/** The spam filter, which learns only from operators. */
-export function createSpamFilter({ query, transaction, dialect }: Database) {
+export function createSpamFilter({ query, dialect }: Database) {
   const memory = createSpamMemory();
   const lessons = new Map<string, Taught>();
   let version: string | null | undefined;
@@ -61,8 +47,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     const messages = await query<{ id: number } & Pick<ContactMessage, "message" | "email">>(
       `SELECT id, message, email FROM messages WHERE ${dialect.isIn("id", "$1")}`,
       [added],
-      // The filter must not stop the acceptance of messages.
-    ).catch((error) => (error instanceof StoreDamaged ? [] : Promise.reject(error)));
+    );
     // Nothing is awaited from here on, so that simultaneous calls do not learn a lesson twice.
     const texts = new Map(messages.map((message) => [message.id, message]));
     for (const [key, taught] of lessons) {
@@ -79,56 +64,201 @@ export function createSpamFilter({ query, transaction, dialect }: Database) {
     return memory;
   }
 
-  /** The addresses whose newest mark is a good one. */
-  async function knownAddresses(query: Query, addresses: readonly string[]): Promise<ReadonlySet<string>> {
-    const events = await query<{ id: number; email: string; kind: EventKind }>(
-      `SELECT messages.id, ${dialect.lowerCaseEmail} AS email, kind FROM events JOIN messages ON messages.id = message_id
-       WHERE ${dialect.isIn(dialect.lowerCaseEmail, "$1")} AND ${dialect.isIn("kind", "$2")} ORDER BY events.id`,
-      [addresses, [...GOOD_MARKS, ...OTHER_MARKS, UNDONE]],
-    );
-    // An undone mark counts no more: the mark before it decides.
-    const marks: typeof events = [];
-    for (const event of events) {
-      const undone = marks.findLast(({ id }) => event.kind === UNDONE && id === event.id);
-      if (undone) marks.splice(marks.indexOf(undone), 1);
-      if (event.kind !== UNDONE) marks.push(event);
-    }
-    const newest = new Map(marks.map(({ email, kind }) => [email, kind]));
-    return new Set([...newest].flatMap(([email, kind]) => (GOOD_MARKS.includes(kind) ? email : [])));
-  }
-
   return {
     recall,
 
-    /** The messages to quarantine: none before the filter has enough lessons, and none from a known address. */
-    async findSpam(query: Query, messages: readonly ContactMessage[]): Promise<ReadonlySet<ContactMessage>> {
-      if (messages.length === 0) return new Set();
+    /** The messages to quarantine, and why. None is from an address whose newest marked message is good. */
+    async findSpam(
+      query: Query,
+      messages: readonly ContactMessage[],
+    ): Promise<ReadonlyMap<ContactMessage, QuarantineReason>> {
+      const found = new Map<ContactMessage, QuarantineReason>();
+      if (messages.length === 0) return found;
       const { looksLikeSpam } = await recall(query);
-      const suspects = messages.filter((message) => looksLikeSpam(wordsOf(message)));
-      if (suspects.length === 0) return new Set();
+      for (const message of messages) {
+        if (hasManyLinks(message)) found.set(message, "links");
+        else if (looksLikeSpam(wordsOf(message))) found.set(message, "looks-like-spam");
+      }
+      if (found.size === 0) return found;
       const addressOf = ({ email }: ContactMessage) => normaliseEmail(email);
-      const known = await knownAddresses(query, suspects.map(addressOf));
-      return new Set(suspects.filter((message) => !known.has(addressOf(message))));
-    },
-
-    /** The number of lessons, the number needed of each kind, and this month's quarantined and released messages. */
-    async read(now: Date) {
-      const count = (kind: Lesson) => `count(CASE taught WHEN '${kind}' THEN 1 END) AS ${kind}`;
-      const lessons = `SELECT ${count("spam")}, ${count("good")} FROM messages WHERE ${IS_LESSON}`;
-      const taught = await onlyRow<Counts>(query, lessons);
-      const sql = "SELECT held, released FROM spam_months WHERE month = $1";
-      const [month] = await query<{ held: number; released: number }>(sql, [monthOf(now)]);
-      const { held = 0, released = 0 } = month ?? {};
-      return { taught, needed: NEEDED_LESSONS, isDeciding: isTaughtEnough(taught), held, released };
+      const marked = await query<{ email: string; taught: Lesson }>(
+        `SELECT ${dialect.lowerCaseEmail} AS email, taught FROM messages
+         WHERE ${IS_LESSON} AND ${dialect.isIn(dialect.lowerCaseEmail, "$1")} ORDER BY id`,
+        [[...found.keys()].map(addressOf)],
+      );
+      const newest = new Map(marked.map(({ email, taught }) => [email, taught]));
+      for (const message of found.keys()) if (newest.get(addressOf(message)) === "good") found.delete(message);
+      return found;
     },
 
     /** The words of the message with the highest spam weights, at most five. */
     signs: async (message: ContactMessage): Promise<string[]> => (await recall(query)).signsOf(wordsOf(message)),
-
-    forget: (): Promise<void> =>
-      transaction(async ({ query }) => {
-        await query("UPDATE messages SET taught = NULL WHERE taught IS NOT NULL");
-        await lessonsChanged(query);
-      }),
   };
+}
+
+function hasManyLinks({ name, phone, message }: ContactMessage): boolean {
+  const linksIn = (text: string) => text.match(LINK)?.length ?? 0;
+  return linksIn(name) + linksIn(phone) > 0 || linksIn(message) >= MANY_LINKS;
+}
+
+// Naive Bayes on the words of a message. Uses no database.
+
+/** The parts of a longer text that are read. */
+const READ_CHARACTERS = { beginning: 800, end: 300 };
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** These scripts have no spaces, so a dictionary finds the words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const segmenter = new Intl.Segmenter("en", { granularity: "word" });
+const LINK = /(?:https?:\/\/|www\.)([^\s/?#:]{1,100})/gi;
+
+/**
+ * The words of a message, each once, and what else tells spam: the address's domain, the hosts of links and their
+ * number, which contain a colon and so differ from words. Leaves out the sender's name, because messages from other
+ * people with that name say nothing.
+ */
+export function wordsOf({ message, email }: Pick<ContactMessage, "message" | "email">): string[] {
+  const { beginning, end } = READ_CHARACTERS;
+  const isLong = message.length > beginning + end;
+  const text = readable(isLong ? `${message.slice(0, beginning)} ${message.slice(-end)}` : message);
+  const links = Array.from(text.matchAll(LINK), ([, host]) => `link: ${host}`);
+  const found = text.match(WORD) ?? [];
+  const words = UNSPACED.test(text) ? found.flatMap(segmentsOf) : found;
+  return [
+    ...new Set([
+      `address: ${email.slice(email.lastIndexOf("@") + 1).toLowerCase()}`,
+      `links: ${links.length < MANY_LINKS ? links.length : `${MANY_LINKS} or more`}`,
+      ...links,
+      // No language has longer words.
+      ...words.filter((word) => word.length <= 40),
+    ]),
+  ];
+}
+
+/** Removes hidden characters and unifies the forms of each letter. */
+function readable(text: string): string {
+  const visible = text.replaceAll(HIDDEN_CHARACTER, (hidden) => (/\s/.test(hidden) ? " " : ""));
+  return visible.normalize("NFKC").toLowerCase();
+}
+
+function segmentsOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** The number of lessons of each kind. */
+export interface Counts {
+  spam: number;
+  good: number;
+}
+
+/** With fewer lessons of either kind, the filter does not judge. */
+const NEEDED_LESSONS = 20;
+/** Above this number, the rarest words are dropped. */
+export const MAX_KNOWN_WORDS = 200_000;
+/** Added to a word's counts, because a word may occur in either kind even if it has not yet. */
+const SMOOTHING = 0.15;
+/** Neutral evidence, so that a few words alone do not decide. */
+const DOUBT = 30;
+const THRESHOLD = 0.62;
+/**
+ * The filter judges only what it knows: a message passes if a smaller share of its words is in two good lessons, unless
+ * it nearly copies marked spam. Without this, ten lessons of German spam held half of the genuine German messages.
+ */
+const FAMILIAR = 0.15;
+const NEARLY_COPIED = 0.8;
+const SHOWN_SIGNS = 5;
+
+export function isTaughtEnough({ spam, good }: Counts): boolean {
+  return Math.min(spam, good) >= NEEDED_LESSONS;
+}
+
+/** A word and the number of lessons with it. */
+interface Word extends Counts {
+  text: string;
+}
+
+/** What a message taught; needed to take the lesson back. */
+export interface Taught {
+  kind: Lesson;
+  words: readonly Word[];
+}
+
+/** Counts the lessons with each word. */
+export function createSpamMemory() {
+  const taught: Counts = { spam: 0, good: 0 };
+  const known = new Map<string, Word>();
+
+  function weightOf({ spam, good }: Counts): number {
+    const rateOf = (count: number, of: number) => (count + SMOOTHING) / (of + 2 * SMOOTHING);
+    return Math.log(rateOf(spam, taught.spam) / rateOf(good, taught.good));
+  }
+
+  /** The weight of each word that lessons contain: above 0 for spam. None if the filter cannot judge the message. */
+  function weigh(texts: readonly string[]): { text: string; weight: number }[] {
+    const words = texts.filter((text) => !text.includes(":"));
+    const seen = words.flatMap((text) => known.get(text) ?? []);
+    const familiar = seen.filter(({ good }) => good >= 2).map(weightOf);
+    const copies = seen.filter(({ spam }) => spam > 0).length;
+    const isKnown = familiar.length >= FAMILIAR * words.length || copies >= NEARLY_COPIED * words.length;
+    if (!isTaughtEnough(taught) || !isKnown) return [];
+    // In a language with few good lessons, all words look like spam. Their median shows by how much.
+    const bias = Math.max(0, median(familiar));
+    return texts.flatMap((text) => {
+      const word = known.get(text);
+      return word ? { text, weight: weightOf(word) - (text.includes(":") ? 0 : bias) } : [];
+    });
+  }
+
+  return {
+    taught,
+    known: known as ReadonlyMap<string, Counts>,
+
+    learn(texts: readonly string[], kind: Lesson): Taught {
+      taught[kind] += 1;
+      const words = texts.map((text) => {
+        const word = known.get(text) ?? { text, spam: 0, good: 0 };
+        word[kind] += 1;
+        known.set(text, word);
+        return word;
+      });
+      return { kind, words };
+    },
+
+    unlearn({ kind, words }: Taught): void {
+      taught[kind] -= 1;
+      for (const word of words) {
+        word[kind] -= 1;
+        if (word.spam + word.good === 0 && known.get(word.text) === word) known.delete(word.text);
+      }
+    },
+
+    dropRarest(): void {
+      for (let count = 1; known.size > MAX_KNOWN_WORDS; count += 1) {
+        for (const word of known.values()) if (word.spam + word.good <= count) known.delete(word.text);
+      }
+    },
+
+    /**
+     * Decides by the share of evidence for spam, which is comparable for short and long messages. Evidence is the square
+     * of a weight, so that a few significant words count more than many common ones.
+     */
+    looksLikeSpam(texts: readonly string[]): boolean {
+      let [difference, all] = [0, DOUBT];
+      for (const { weight } of weigh(texts)) {
+        difference += weight * Math.abs(weight);
+        all += weight ** 2;
+      }
+      return difference / all >= THRESHOLD;
+    },
+
+    /** The words with the highest spam weights, highest first. */
+    signsOf(texts: readonly string[]): string[] {
+      const signs = weigh(texts).filter(({ weight }) => weight > 0);
+      const heaviest = signs.sort((one, other) => other.weight - one.weight).slice(0, SHOWN_SIGNS);
+      return heaviest.map(({ text }) => text);
+    },
+  };
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 }

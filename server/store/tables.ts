@@ -4,7 +4,7 @@ import type { Channel, DeliveryState, EventKind, Lesson, QuarantineReason } from
 // schema.ts lead to these tables, which a test checks.
 
 /** A time is stored in milliseconds since 1970, a flag as 0 or 1. */
-type Kind = "text" | "integer" | "real" | "time" | "flag";
+type Kind = "text" | "integer" | "time" | "flag";
 
 /** `Value` is the type of its value in a row. */
 interface Column<Value> {
@@ -16,7 +16,6 @@ const column = <Value>(kind: Kind): Column<Value> => ({ kind });
 const text = <Value extends string = string>() => column<Value>("text");
 const optional = <Value>(one: Column<Value>) => one as Column<Value | null>;
 const integer = column<number>("integer");
-const real = column<number>("real");
 const time = column<Date>("time");
 const flag = column<boolean>("flag");
 
@@ -31,7 +30,6 @@ const TABLES = {
     country: text(),
     message: text(),
     footprint: optional(text()),
-    footprint_kg: optional(real),
     quarantine_reason: optional(text<QuarantineReason>()),
     accepted_at: time,
     is_restricted: flag,
@@ -82,7 +80,6 @@ const TABLES = {
   hits: { hash: text(), at: time },
   erasures: { hash: text(), secret: text(), at: time },
   retention: { state: text<DeliveryState>(), kept_ms: integer, notice_ms: integer },
-  spam_months: { month: integer, held: integer, released: integer },
   meta: { name: text(), value: text() },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Column<unknown>>>>>;
 
@@ -132,7 +129,7 @@ export function kindOf(column: string): Kind | undefined {
 /** The type for a CAST, in both databases. */
 export function castTypeOf(column: string): string {
   const kind = kindOf(column);
-  return kind === undefined || kind === "text" ? "TEXT" : kind === "real" ? "DOUBLE PRECISION" : "BIGINT";
+  return kind === undefined || kind === "text" ? "TEXT" : "BIGINT";
 }
 
 /** Every table with its columns and their kinds. */

@@ -1,12 +1,9 @@
-import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
-import type { Acceptance } from "../../server/store/intake.ts";
+import { expect } from "vitest";
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { Submission } from "../../server/store/intake.ts";
 import type { Store } from "../../server/store/open-store.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import type { StoredMessage } from "../../server/store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
-import { RETENTION } from "../support/in-process-store.ts";
-import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { acrossNodes, type ContractTest, get } from "./place.ts";
 import {
   claimOne,
@@ -27,87 +24,97 @@ const spamWith = (email = "win@pills.example") => {
   const message = `Buy CHEAP pills NOW, best casino bonus at https://pills.example/${serial}`;
   return submissionOf(messageWith({ email, message }));
 };
+const from = (email: string, fields: Partial<ContactMessage> = {}) => submissionOf(messageWith({ email, ...fields }));
 
-/** Sends `spam` messages and marks them as spam, and sends `good` others and marks them as answered. */
-async function teach(node: Store, spam: number, good: number): Promise<void> {
-  const send = (count: number, submission: () => ReturnType<typeof spamWith>) =>
-    Promise.all(Array.from({ length: count }, () => store(node, submission())));
-  await node.messages.act("spam", { references: await send(spam, spamWith) }, NOON);
-  await node.messages.act("answer", { references: await send(good, submissionOf) }, NOON);
+/** Sends 20 messages and marks them as spam, and sends 20 others and marks them as answered. */
+async function teach(node: Store): Promise<void> {
+  const send = (submission: () => Submission) =>
+    Promise.all(Array.from({ length: 20 }, () => store(node, submission())));
+  await node.messages.act("spam", { references: await send(spamWith) }, NOON);
+  await node.messages.act("answer", { references: await send(submissionOf) }, NOON);
 }
 
-const reasonFor = async (node: Store, acceptance: Acceptance) =>
-  (await get(node, referenceOf(acceptance))).quarantineReason;
-const send = async (node: Store, submission = spamWith(), rules = NO_LIMITS) =>
-  reasonFor(node, await node.intake.accept(submission, rules, later(MINUTE_MS)));
-const taught = async (node: Store) => (await node.spam.read(NOON)).taught;
+/** Sends a message; returns why it was quarantined. */
+async function reasonFor(node: Store, submission = spamWith(), rules = NO_LIMITS) {
+  const acceptance = await node.intake.accept(submission, rules, later(MINUTE_MS));
+  return (await get(node, referenceOf(acceptance))).quarantineReason;
+}
+
+async function lessonsOf(node: Store) {
+  const lessons = (await node.messages.list({})).flatMap((one) => (one.isRestricted ? [] : (one.taught ?? [])));
+  return [lessons.filter((lesson) => lesson === "spam").length, lessons.filter((lesson) => lesson === "good").length];
+}
 
 export function spamSuite(test: ContractTest): void {
   test("quarantines what looks like spam after 20 lessons of each kind, on every node", async ({ node, other }) => {
-    await teach(node, 20, 19);
-    expect(await send(other)).toBeNull();
-    await teach(node, 0, 1);
-    expect(await node.spam.read(later(1))).toMatchObject({ isDeciding: true, taught: { spam: 20, good: 20 } });
+    expect(await reasonFor(other)).toBeNull();
+    await teach(node);
     const held = await Promise.all(
-      [spamWith("a@x.org"), submissionOf(), spamWith("b@x.org")].map((one) => send(other, one)),
+      [spamWith("a@x.org"), submissionOf(), spamWith("b@x.org")].map((one) => reasonFor(other, one)),
     );
     expect(held).toEqual(["looks-like-spam", null, "looks-like-spam"]);
-    expect(await send(other, spamWith(), { ...NO_LIMITS, spamFilter: false })).toBeNull();
-    expect(await send(other, { ...spamWith(), isTrapped: true })).toBe("trap");
+    expect(await reasonFor(other, spamWith(), { ...NO_LIMITS, spamFilter: false })).toBeNull();
+    expect(await reasonFor(other, { ...spamWith(), isTrapped: true })).toBe("trap");
     const [message] = await node.messages.list({ email: "b@x.org" });
     expect(message).toMatchObject({ state: "quarantined", taught: null });
     expect(await node.spam.signs(message as StoredMessage)).toHaveLength(5);
     const [counted] = (await node.queue.countDeliveries()).filter(({ state }) => state === "quarantined");
     expect(counted).toMatchObject({ count: 23, unseen: 3, unseenSpam: 2 });
-    await node.messages.act("release", { references: [message?.reference ?? ""] }, later(9));
-    expect(await node.spam.read(later(9))).toMatchObject({ held: 2, released: 1, taught: { spam: 20, good: 21 } });
-    expect(await node.spam.read(new Date("2025-07-01T00:00:00Z"))).toMatchObject({ held: 0, released: 0 });
   });
 
-  test("quarantines no message from an address whose newest mark is a good one", async ({ node }) => {
-    const [replied, answered, both] = await Promise.all(
-      ["Replied@x.org", "answered@x.org", "both@x.org"].map((email) =>
-        store(node, submissionOf(messageWith({ email }))),
-      ),
-    );
-    await node.messages.reply(replied ?? "", { key: "1", subject: "Re", text: "Yes" }, NOON);
-    await node.messages.act("answer", { references: [answered ?? "", both ?? ""] }, NOON);
-    await teach(node, 20, 20);
-    for (const email of ["replied@X.org", "ANSWERED@x.org", "both@x.org"])
-      expect(await send(node, spamWith(email))).toBeNull();
-    const mark = async (action: "spam" | "release" | "unanswer", reference = "") =>
-      expect(await node.messages.act(action, { references: [reference] }, NOON)).toHaveLength(1);
+  test("quarantines three web addresses, or one in name or phone, unless the sender was answered", async ({ node }) => {
+    const [two, three] = ["See https://a.org and www.b.org.", "See HTTPS://a.org, http://b.org and www.c.org"];
+    const fields = { name: "Ada www.a.org", phone: "https://a.org", message: three };
+    for (const [field, text] of Object.entries(fields))
+      expect(await reasonFor(node, from("eve@x.org", { [field]: text }))).toBe("links");
+    expect(await reasonFor(node, from("eve@x.org", { name: "booking.com", phone: "1", message: two }))).toBeNull();
+    const off = { ...NO_LIMITS, spamFilter: false };
+    expect(await reasonFor(node, from("eve@x.org", { message: `${three}!` }), off)).toBeNull();
+    const answered = await store(node, from("Ada@x.org"));
+    await node.messages.act("answer", { references: [answered] }, NOON);
+    expect(await reasonFor(node, from("ada@X.org", fields))).toBeNull();
+  });
+
+  test("quarantines no message from an address whose newest marked message is good", async ({ node }) => {
+    const [replied, answered] = [await store(node, from("Replied@x.org")), await store(node, from("answered@x.org"))];
+    await node.messages.reply(replied, { key: "1", subject: "Re", text: "Yes" }, NOON);
+    await node.messages.act("answer", { references: [answered] }, NOON);
+    await teach(node);
+    for (const email of ["replied@X.org", "ANSWERED@x.org"]) expect(await reasonFor(node, spamWith(email))).toBeNull();
     // One answered message does not excuse the spam that was marked since.
-    const [spam] = await node.messages.list({ email: "both@x.org" });
-    await node.messages.act("spam", { references: [spam?.reference ?? ""] }, NOON, "step");
-    expect(await send(node, spamWith("both@x.org"))).toBe("looks-like-spam");
-    expect(await node.messages.undo("step", NOON)).toMatchObject({ skipped: [] });
-    expect(await send(node, spamWith("both@x.org"))).toBeNull();
-    await mark("spam", spam?.reference);
-    await mark("release", spam?.reference);
-    expect(await send(node, spamWith("both@x.org"))).toBeNull();
-    await mark("unanswer", answered);
-    expect(await send(node, spamWith("answered@x.org"))).toBe("looks-like-spam");
-    expect(await send(node, spamWith("stranger@x.org"))).toBe("looks-like-spam");
+    const [{ reference = "" } = {}] = await node.messages.list({ email: "answered@x.org" });
+    const changes = [
+      ["looks-like-spam", () => node.messages.act("spam", { references: [reference] }, NOON, "step")],
+      [null, () => node.messages.undo("step", NOON)],
+      ["looks-like-spam", () => node.messages.act("spam", { references: [reference] }, NOON)],
+      [null, () => node.messages.act("release", { references: [reference] }, NOON)],
+      ["looks-like-spam", () => node.people.restrict("answered@x.org", true, NOON)],
+    ] as const;
+    for (const [reason, change] of changes) {
+      await change();
+      expect(await reasonFor(node, spamWith("answered@x.org"))).toBe(reason);
+    }
   });
 
   test("learns one lesson from each message, and can take it back", async ({ node, other }) => {
-    await teach(node, 2, 2);
     const references = [await store(node)];
-    const lessons = async () => [await taught(node), (await get(node, references[0] ?? "")).taught];
-    await acrossNodes([node, other], 4, (one) => one.messages.act("spam", { references }, NOON));
-    expect(await lessons()).toEqual([{ spam: 3, good: 2 }, "spam"]);
-    await node.messages.act("answer", { references }, NOON);
-    expect(await lessons()).toEqual([{ spam: 2, good: 3 }, "good"]);
-    await acrossNodes([node, other], 4, (one) => one.messages.act("release", { references }, NOON));
-    expect(await lessons()).toEqual([{ spam: 2, good: 3 }, "good"]);
-    await other.messages.act("unanswer", { references }, NOON);
-    expect(await lessons()).toEqual([{ spam: 2, good: 2 }, null]);
-    const replied = await store(node);
-    await node.messages.reply(replied, { key: "1", subject: "Re", text: "Yes" }, NOON);
-    await node.messages.act("answer", { references: [replied] }, NOON);
-    await node.messages.act("unanswer", { references: [replied] }, NOON);
-    expect((await get(node, replied)).taught).toBe("good");
+    const act = (action: "spam" | "answer" | "release" | "unanswer") =>
+      acrossNodes([node, other], 4, (one) => one.messages.act(action, { references }, NOON));
+    const lessons = [];
+    for (const action of ["spam", "answer", "release", "unanswer"] as const) {
+      await act(action);
+      lessons.push(await lessonsOf(node));
+    }
+    expect(lessons).toEqual([
+      [1, 0],
+      [0, 1],
+      [0, 1],
+      [0, 0],
+    ]);
+    // What a reply taught stays.
+    await node.messages.reply(references[0] ?? "", { key: "1", subject: "Re", text: "Yes" }, NOON);
+    for (const action of ["answer", "unanswer"] as const) await act(action);
+    expect(await lessonsOf(node)).toEqual([0, 1]);
   });
 
   test.for<[string, (node: Store, references: string[]) => Promise<unknown>]>([
@@ -123,35 +130,24 @@ export function spamSuite(test: ContractTest): void {
       },
     ],
   ])("a message that is %s takes its lesson back, on every node", async ([how, change], { node, other }) => {
-    await teach(node, 20, 20);
-    expect(await send(other, spamWith("a@x.org"))).toBe("looks-like-spam");
+    await teach(node);
+    expect(await reasonFor(other, spamWith("a@x.org"))).toBe("looks-like-spam");
     const marked = await node.messages.list({ email: "win@pills.example" });
     await change(
       node,
       marked.map(({ reference }) => reference),
     );
-    expect(await taught(node)).toEqual({ spam: how === "corrected" ? 20 : 0, good: 20 });
-    expect(await send(other, spamWith("b@x.org"))).toBeNull();
+    expect(await lessonsOf(node)).toEqual([how === "corrected" ? 20 : 0, 20]);
+    expect(await reasonFor(other, spamWith("b@x.org"))).toBeNull();
   });
 
-  test("learns nothing from visitors or restricted messages, and forgets on request", async ({ node, other }) => {
-    await Promise.all(Array.from({ length: 100 }, (_, index) => store(node, index % 2 ? spamWith() : trapped())));
-    await store(node, submissionOf(messageWith({ email: "kept@x.org" })));
+  test("learns nothing from visitors or restricted messages", async ({ node }) => {
+    await Promise.all(Array.from({ length: 50 }, (_, index) => store(node, index % 2 ? spamWith() : trapped())));
+    const references = [await store(node, from("kept@x.org"))];
     await node.people.restrict("kept@x.org", true, NOON);
-    const [kept] = await node.messages.list({ email: "kept@x.org" });
-    expect(await node.messages.act("spam", { references: [kept?.reference ?? ""] }, NOON)).toEqual([]);
-    expect(await node.messages.act("answer", { references: [kept?.reference ?? ""] }, NOON)).toHaveLength(1);
-    expect(await taught(node)).toEqual({ spam: 0, good: 0 });
-    await teach(node, 20, 20);
-    expect(await send(other)).toBe("looks-like-spam");
-    await node.spam.forget();
-    expect(await send(other)).toBeNull();
-    expect(await node.spam.read(NOON)).toMatchObject({ isDeciding: false, taught: { spam: 0, good: 0 }, held: 1 });
-    const [marked] = (await node.messages.list({})).filter(
-      ({ quarantineReason }) => quarantineReason === "marked-as-spam",
-    );
-    await node.messages.act("release", { references: [marked?.reference ?? ""] }, NOON);
-    expect(await taught(node)).toEqual({ spam: 0, good: 1 });
+    expect(await node.messages.act("spam", { references }, NOON)).toEqual([]);
+    expect(await node.messages.act("answer", { references }, NOON)).toEqual(references);
+    expect((await node.messages.list({})).filter(({ taught }) => taught !== null)).toEqual([]);
   });
 
   test("stops sending a message marked as spam, and sends nothing twice after its release", async ({ node }) => {
@@ -159,48 +155,22 @@ export function spamSuite(test: ContractTest): void {
     const delivered = await store(node, submissionOf(), NOON, channels);
     await finish(node, "delivered");
     const waiting = await store(node, submissionOf(), later(1), channels);
+    const references = [delivered, waiting];
     const claim = await claimOne(node, later(1));
-    expect((await node.messages.act("spam", { references: [delivered, waiting] }, later(2))).sort()).toEqual(
-      [delivered, waiting].sort(),
-    );
-    expect(await node.messages.act("spam", { references: [delivered] }, later(2))).toEqual([]);
+    expect(await node.messages.act("spam", { references }, later(2))).toEqual(references);
     for (const channel of channels) expect(await node.queue.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
     expect(await node.queue.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(true);
     expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
     // The operator who marked the message already knows about it.
     expect(await node.queue.unreported("mail", "quarantined")).toEqual([]);
     expect((await node.queue.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);
-    await node.messages.act("release", { references: [delivered, waiting] }, later(4));
+    await node.messages.act("release", { references }, later(4));
     const claimed = await node.queue.claim("mail", 9, MINUTE_MS, later(5));
     expect(claimed.map(({ message }) => message.reference)).toEqual([waiting]);
     expect(await node.queue.claim("hook", 9, MINUTE_MS, later(5))).toHaveLength(2);
-    expect((await get(node, delivered)).state).toBe("delivered");
-    expect((await node.messages.history(delivered)).map(({ kind }) => kind)).toEqual([
-      "delivered",
-      "marked-as-spam",
-      "released",
+    const history = (await node.messages.history(delivered)).map(({ kind }) => kind);
+    expect([(await get(node, delivered)).state, ...history]).toEqual([
+      ...["delivered", "delivered", "marked-as-spam", "released"],
     ]);
-  });
-
-  test("keeps its lessons in a backup and after a restart", async ({ node, place }) => {
-    await teach(node, 20, 20);
-    expect(await send(node)).toBe("looks-like-spam");
-    const backup = join(await makeScratchFolder(), "copy.db");
-    await node.archive.backup(backup, NOON);
-    await node.close();
-    const sqlite = { dataDir: await makeScratchFolder(), databaseUrl: null, retention: RETENTION };
-    const openSqlite = () => openStore(sqlite, { isServer: true });
-    for (const [open, openAgain] of [
-      [() => openStore(sqlite), openSqlite],
-      [place.open, place.open],
-    ] as const) {
-      const replaced = await open();
-      await replaced.archive.restore(backup, true, []);
-      await replaced.close();
-      const restarted = await openAgain();
-      onTestFinished(() => restarted.close());
-      expect(await restarted.spam.read(NOON)).toMatchObject({ taught: { spam: 20, good: 20 }, held: 1 });
-      expect(await send(restarted)).toBe("looks-like-spam");
-    }
   });
 }

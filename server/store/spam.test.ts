@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SPAM_LANGUAGES, sampleMessages } from "../../tests/support/spam-samples.ts";
-import { createSpamMemory, MAX_KNOWN_WORDS, wordsOf } from "./spam-words.ts";
+import { createSpamMemory, MAX_KNOWN_WORDS, wordsOf } from "./spam.ts";
 import type { Lesson } from "./store.ts";
 
 const words = (message: string, email = "ada@Example.com") => wordsOf({ message, email });
