@@ -167,7 +167,7 @@ const FAMILIAR = 0.15;
 const NEARLY_COPIED = 0.8;
 const SHOWN_SIGNS = 5;
 
-export function isTaughtEnough({ spam, good }: Counts): boolean {
+function isTaughtEnough({ spam, good }: Counts): boolean {
   return Math.min(spam, good) >= NEEDED_LESSONS;
 }
 
