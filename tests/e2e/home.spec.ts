@@ -223,33 +223,3 @@ function coveredWords(): string[] {
       .map(({ text }) => `${control.id || control.className} covers "${text.slice(0, 20)}"`);
   });
 }
-
-test("text and column grow on screens wider than 1920 px, and their edges stay aligned", async ({ page }) => {
-  await page.goto("/");
-  const measure = async (width: number) => {
-    await page.setViewportSize({ width, height: (width * 9) / 16 });
-    return page.evaluate(() => {
-      const leftOf = (selector: string) => document.querySelector(selector)?.getBoundingClientRect().left ?? 0;
-      const sizeOf = (selector: string) =>
-        Number.parseFloat(getComputedStyle(document.querySelector(selector) as Element).fontSize);
-      const lefts = [".header .logo", ".hero h1", ".footer .logo"].map(leftOf);
-      return { lefts, h1: sizeOf(".hero h1"), text: sizeOf(".hero-more"), column: innerWidth - 2 * leftOf(".hero h1") };
-    });
-  };
-  const [usual, wide, widest] = [await measure(1920), await measure(2560), await measure(3840)];
-  for (const { lefts } of [usual, wide, widest]) expect(Math.max(...lefts) - Math.min(...lefts)).toBeLessThan(1);
-  for (const part of ["h1", "text", "column"] as const) {
-    expect(wide[part] / usual[part], part).toBeGreaterThan(1.15);
-    expect(widest[part] / usual[part], part).toBeGreaterThan(1.5);
-  }
-  expect(wide.column).toBeGreaterThan(1500);
-});
-
-test("all text of the hero is printed in black", async ({ page }) => {
-  await page.goto("/");
-  await page.emulateMedia({ media: "print" });
-  const colours = await page
-    .locator(".hero > p, .hero-text > :not(.button)")
-    .evaluateAll((texts) => texts.map((text) => getComputedStyle(text).color));
-  expect(new Set(colours)).toEqual(new Set(["rgb(0, 0, 0)"]));
-});
