@@ -7,6 +7,25 @@ export const MAX_SEARCH_LENGTH = 200;
 /** The number of people that a search returns. */
 export const MAX_PEOPLE = 50;
 
+/** Why a queued delivery is not sent yet. */
+export interface Wait {
+  /** `sending`: it is due. `later`: its time has not come. */
+  kind: "restricted" | "website-down" | "paused" | "later" | "sending";
+  /** Only if `later`. */
+  until: Date | null;
+  /** Why the last attempt failed, or why its channel is paused. */
+  reason: string | null;
+}
+
+/** A sentence without its end. `format` writes a time. */
+export function describeWait({ kind, until, reason }: Wait, format: (at: Date) => string): string {
+  if (kind === "restricted") return "Waiting: the message is restricted";
+  if (kind === "website-down") return "Waiting: the website is not running";
+  if (kind === "paused") return `Waiting until sending works again: ${reason}`;
+  if (kind === "sending" || until === null) return "Being sent";
+  return reason === null ? `Goes out at ${format(until)}` : `Waiting until ${format(until)}: ${reason}`;
+}
+
 /** How long an operator can take back a reply. */
 export const REPLY_UNDO_MS = 10_000;
 

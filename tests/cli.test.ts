@@ -249,7 +249,7 @@ describe("on SQLite", () => {
     const file = join(dataDir, "reply.txt");
     writeFileSync(file, "From a file");
     const fromFile = await cli("reply", first, "--file", file, "--subject", "Offer", "--name", "Anna");
-    expect(fromFile).toEqual(done("1 reply queued.\n"));
+    expect(fromFile).toEqual(done("1 reply stored. Waiting: the website is not running.\n"));
     expect(await print("show", first)).toMatch(/ Reply by Anna: Offer\n {4}\n {4}From a file\n$/);
     const type = (text: string) => runWithInput({ DATA_DIR: dataDir }, text, "reply", second, "--json");
     expect(await type(" Yes.\n")).toMatchObject(done('{\n  "replies": 1\n}\n'));

@@ -7,6 +7,8 @@ import { untilEnd } from "../../tests/support/until-end.ts";
 import { CHANNELS } from "../store/store.ts";
 import { createCaller } from "./operations.ts";
 
+const later = (time: Date, ms: number) => new Date(time.getTime() + ms);
+
 async function openDesk() {
   const dataDir = await makeScratchFolder();
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
@@ -33,6 +35,40 @@ test("undoes a step once", async () => {
   expect(await call.undo({ step })).toEqual({ done: 1, skipped: [] });
   expect(await call.message({ reference })).toMatchObject({ answeredAt: expect.any(Date) });
   await expect(call.undo({ step })).rejects.toThrow(/^This can no longer be undone$/);
+});
+
+test("asks before a reply if somebody has replied since the operator opened the message", async () => {
+  const { call, store, reference } = await openDesk();
+  const { readAt } = await call.message({ reference });
+  await store.messages.addNote(reference, "No reply", readAt);
+  const reply = { reference, text: "Dear Ada", since: readAt, key: randomUUID() };
+  await store.messages.reply(reference, { key: randomUUID(), subject: "Re", text: "Hello" }, later(readAt, 1000));
+  const asked = await call.reply(reply);
+  expect(asked).toMatchObject({ outcome: "answered", by: { author: null, detail: "Re\n\nHello", kind: "replied" } });
+  const claim = await claimOne(store, later(readAt, 2000), "reply");
+  await store.queue.settle(claim, { kind: "delivered" }, later(readAt, 2000));
+  const since = asked.by?.at;
+  expect(await call.reply({ ...reply, since })).toMatchObject({ outcome: "stored" });
+  // A client that did not get the answer repeats its own reply.
+  expect(await call.reply({ ...reply, since })).toMatchObject({ outcome: "stored" });
+  expect(await store.messages.notes([reference])).toMatchObject(new Map([[reference, { length: 3 }]]));
+});
+
+test("says what a reply waits for", async () => {
+  const { call, store, reference } = await openDesk();
+  const waits = async () => (await call.message({ reference })).waits.reply;
+  const { wait } = await call.reply({ reference, text: "Dear Ada" });
+  expect(wait).toMatchObject({ kind: "website-down" });
+  const now = new Date();
+  await store.status.reportNode([], now);
+  expect(await waits()).toEqual({ kind: "sending", until: null, reason: null });
+  const claim = await claimOne(store, now, "reply");
+  await store.queue.settle(claim, { kind: "deferred", dueAt: later(now, 60_000), error: "451 later" }, now);
+  expect(await waits()).toEqual({ kind: "later", until: later(now, 60_000), reason: "451 later" });
+  await store.status.reportNode([{ channel: "reply", reason: "wrong password", since: now }], now);
+  expect(await waits()).toEqual({ kind: "paused", until: null, reason: "wrong password" });
+  const { messages, counts } = await call.list({ tab: "waiting" });
+  expect([counts.waiting, messages[0]?.deliveryMarks.map(({ text }) => text)]).toEqual([1, ["Reply waiting"]]);
 });
 
 test("does not say that a reply was sent while it is being sent", async () => {

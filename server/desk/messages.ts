@@ -1,5 +1,5 @@
 import { contactFieldsOf } from "../../contract/contact-message.ts";
-import { REPLY_UNDO_MS } from "../../contract/operator-limits.ts";
+import { REPLY_UNDO_MS, type Wait } from "../../contract/operator-limits.ts";
 import { replySubject } from "../../contract/quote.ts";
 import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
@@ -16,6 +16,7 @@ import {
   CHANNELS,
   type Channel,
   type Deliveries,
+  type Delivery,
   rulesOf,
   type StoredMessage,
 } from "../store/store.ts";
@@ -73,9 +74,16 @@ function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
   return Object.fromEntries(facts);
 }
 
-export function viewOf(message: StoredMessage, now: Date) {
-  return {
+/** Returns how both faces of the desk show these messages. */
+export async function viewerOf(messages: readonly StoredMessage[], store: Store) {
+  const now = await store.status.time();
+  const website = await store.status.website(now);
+  const written = await store.messages.notes(messages.map(({ reference }) => reference));
+  return (message: StoredMessage) => ({
     ...message,
+    hasNote: written.get(message.reference)?.some(({ kind }) => kind === "noted") ?? false,
+    /** What its queued deliveries wait for. */
+    waits: waitsOf(message, now, website),
     allowed: allowedActions(message, now),
     /** Why no reply can be written, as the problem of an Advice. */
     replyRefusal: actionProblem("reply", message, now),
@@ -87,23 +95,31 @@ export function viewOf(message: StoredMessage, now: Date) {
       if (channel === "mail" || trouble === null || !(isFailed || state === "queued")) return [];
       return { channel, name, text: `${name} ${isFailed ? "failed" : "waiting"}`, isFailed, error, dueAt };
     }),
-  };
+  });
 }
 
-/** Messages as a list shows them. */
-export async function viewsOf(messages: readonly StoredMessage[], store: Store) {
-  const now = await store.status.time();
-  const written = await store.messages.notes(messages.map(({ reference }) => reference));
-  const hasNote = (reference: string) => written.get(reference)?.some(({ kind }) => kind === "noted") ?? false;
-  return messages.map((message) => ({ ...viewOf(message, now), hasNote: hasNote(message.reference) }));
+type Website = Awaited<ReturnType<Store["status"]["website"]>>;
+
+function waitsOf({ deliveries, isRestricted }: StoredMessage, now: Date, { isRunning, pauses }: Website) {
+  const waitOf = (channel: Channel, { dueAt, error: reason }: Delivery): Wait => {
+    const pause = pauses.find((one) => one.channel === channel);
+    if (isRestricted) return { kind: "restricted", until: null, reason: null };
+    if (!isRunning) return { kind: "website-down", until: null, reason: null };
+    if (pause) return { kind: "paused", until: null, reason: pause.reason };
+    return dueAt && dueAt > now ? { kind: "later", until: dueAt, reason } : { kind: "sending", until: null, reason };
+  };
+  const waits: Partial<Record<Channel, Wait>> = {};
+  for (const [channel, delivery] of Object.entries(deliveries) as [Channel, Delivery][])
+    if (delivery.state === "queued") waits[channel] = waitOf(channel, delivery);
+  return waits;
 }
 
 /** One message with its history. Marks a quarantined message as seen. */
 export async function readDetail(reference: string, { store, account, mailTo, replyTexts }: Desk) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
-  const now = await store.status.time();
-  if (message.state === "quarantined") await store.messages.markSeen(message.reference, now);
+  const readAt = await store.status.time();
+  if (message.state === "quarantined") await store.messages.markSeen(message.reference, readAt);
   const drafts = await store.messages.readDrafts(reference);
   const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
   const spamSigns = isSuspect ? await store.spam.signs(message) : [];
@@ -112,8 +128,11 @@ export async function readDetail(reference: string, { store, account, mailTo, re
   const newest = await store.messages.list({ email, limit: 2 });
   const texts = replyTexts();
   const lastReply = history.findLast(({ kind }) => kind === "replied");
+  const view = await viewerOf([message], store);
   return {
-    ...viewOf(message, now),
+    ...view(message),
+    /** For `since` of a reply. */
+    readAt,
     history,
     draft: drafts.own,
     /** What colleagues do about the message: their drafts, and the last reply if it is theirs. */
@@ -213,19 +232,32 @@ export async function undoStep(step: string, { store }: Desk) {
   return { done: done.length, skipped };
 }
 
-/** Queues the reply, or rejects with the reason. If it `isUndoable`, it is sent ten seconds later. */
+/**
+ * Stores the reply and says what it waits for, or rejects with the reason. If it `isUndoable`, it is sent ten seconds
+ * later. `answered`: stores nothing, because somebody has replied after `since`.
+ */
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
-  { isUndoable, ...rest }: { isUndoable: boolean } & Pick<ReplyOptions, "isAnswer">,
+  { isUndoable, since, ...rest }: { isUndoable: boolean; since?: Date | undefined } & Pick<ReplyOptions, "isAnswer">,
   store: Store,
-): Promise<void> {
+) {
   const now = await store.status.time();
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
   const options = { ...rest, version, undoMs: isUndoable ? REPLY_UNDO_MS : 0 };
-  if (await store.messages.reply(reference, whole, now, options)) return;
+  const newer = since
+    ? (await readHistory(message, store)).filter(({ kind, at }) => kind === "replied" && at > since)
+    : [];
+  // The same text is this reply, whose answer was lost on the way.
+  const other = newer.findLast(({ detail }) => detail !== `${whole.subject}\n\n${whole.text}`);
+  if (other) return { outcome: "answered" as const, by: other };
+  if (await store.messages.reply(reference, whole, now, options)) {
+    const stored = (await store.messages.find(reference)) ?? message;
+    const { waits } = (await viewerOf([stored], store))(stored);
+    return { outcome: "stored" as const, wait: waits.reply ?? null };
+  }
   const problem = actionProblem("reply", (await store.messages.find(reference)) ?? message, now);
   if (problem !== null) throw new OperatorError({ problem });
   const changed = `${message.reference} was changed in the meantime`;

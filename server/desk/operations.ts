@@ -18,7 +18,7 @@ import { TABS } from "../store/messages.ts";
 import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";
 import type { Desk } from "./desk.ts";
 import { readOldErasures } from "./erasures.ts";
-import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewsOf } from "./messages.ts";
+import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
 import { readStatus } from "./status.ts";
@@ -91,7 +91,8 @@ export const router = t.router({
     .input(FILTER.extend({ offset: z.int().min(0).default(0), limit: z.int().min(1).max(PAGE_SIZE).default(50) }))
     .query(async ({ input: { offset, limit, ...filter }, ctx: { store } }) => {
       const messages = await store.messages.list({ ...filter, offset, limit });
-      return { messages: await viewsOf(messages, store), counts: await store.messages.countTabs(filter) };
+      const counts = await store.messages.countTabs(filter);
+      return { messages: messages.map(await viewerOf(messages, store)), counts };
     }),
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx }) => readDetail(reference, ctx)),
@@ -149,7 +150,7 @@ export const router = t.router({
       if (!isAdded) throw new NoMessage(reference);
     }),
 
-  /** Sends a reply by email to the sender of the message. A repeated key does not send it again. */
+  /** Sends a reply by email to the sender of the message. A repeated key does not store it again. */
   reply: operation
     .input(
       TARGET.extend({
@@ -159,6 +160,8 @@ export const router = t.router({
         isUndoable: z.boolean().default(false),
         /** Marks the message as answered at once. */
         isAnswer: z.boolean().default(false),
+        /** When the operator opened the message: a later reply of somebody else comes back instead. */
+        since: z.date().optional(),
       }),
     )
     .mutation(({ input: { reference, version, key, subject, text, ...options }, ctx: { store } }) =>
@@ -195,7 +198,7 @@ export const router = t.router({
 
   person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {
     const person = await readPerson(email, store);
-    return { ...person, messages: await viewsOf(person.messages, store) };
+    return { ...person, messages: person.messages.map(await viewerOf(person.messages, store)) };
   }),
 
   /** `invalid` contains one sentence for each invalid field. */

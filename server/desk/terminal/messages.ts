@@ -6,13 +6,14 @@ import { parseDurationMs } from "../../../contract/duration.ts";
 import type { FootprintEstimate } from "../../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../../contract/footprint/fields.ts";
 import { describeInputs } from "../../../contract/footprint/words.ts";
+import { describeWait } from "../../../contract/operator-limits.ts";
 import { plural } from "../../../contract/plural.ts";
-import { capitalised, visible, visibleLines } from "../../../contract/visible-text.ts";
+import { asSentence, capitalised, visible, visibleLines } from "../../../contract/visible-text.ts";
 import { OperatorError } from "../../operator-error.ts";
 import { type Action, type StoredMessage, stateOf } from "../../store/store.ts";
 import { readOldErasures } from "../erasures.ts";
 import { cellText, exportMessages, type Fact } from "../export.ts";
-import { messageJson, messagesJson, type readDetail, viewOf } from "../messages.ts";
+import { messageJson, messagesJson, type readDetail, viewerOf } from "../messages.ts";
 import { FILTER } from "../operations.ts";
 import { rescue } from "../rescue.ts";
 import type { readStatus } from "../status.ts";
@@ -89,7 +90,10 @@ function addReadingCommands(root: Command, context: Context): void {
     const messages = await store.messages.list(all ? filter : { ...filter, limit: LISTED });
     const total = (await store.messages.countTabs(filter))[filter.tab];
     const rest = messages.length < total ? `${messages.length} of ${total}; --all shows the rest.\n` : "";
-    const text = messages.length === 0 ? "No messages.\n" : messageTable(messages, await store.status.time()) + rest;
+    const text =
+      messages.length === 0
+        ? "No messages.\n"
+        : messageTable(messages.map(await viewerOf(messages, store)), await store.status.time()) + rest;
     return print(options, await messagesJson(messages, store.messages), text);
   });
 
@@ -135,8 +139,9 @@ function addAnsweringCommands(root: Command, context: Context): void {
       if (file === undefined && context.ask) err("Type the reply, and end it with Ctrl-D:\n");
       const text =
         file === undefined ? await context.readInput() : await readFile(file, "utf8").catch(unreadable(file));
-      await calls.reply({ reference, subject, text });
-      return print(options, { replies: 1 }, "1 reply queued.\n");
+      const { wait = null } = await calls.reply({ reference, subject, text });
+      const when = wait ? describeWait(wait, (at) => at.toISOString()) : "Sent";
+      return print(options, { replies: 1 }, `1 reply stored. ${asSentence(when)}\n`);
     },
   );
 }
@@ -319,10 +324,9 @@ function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
   };
 }
 
-function messageTable(messages: readonly StoredMessage[], now: Date): string {
+function messageTable(messages: readonly ReturnType<Awaited<ReturnType<typeof viewerOf>>>[], now: Date): string {
   const rows = messages.map((message) => {
-    const { deliveryMarks } = viewOf(message, now);
-    const state = [stateOf(message), ...deliveryMarks.map(({ text }) => text.toLowerCase())].join(", ");
+    const state = [stateOf(message), ...message.deliveryMarks.map(({ text }) => text.toLowerCase())].join(", ");
     const text = cut(visible(message.message.replaceAll(/\s+/g, " ")), 40);
     return [state, ageOf(message.acceptedAt, now), message.reference, senderOf(message), text];
   });
