@@ -1,5 +1,5 @@
-import { withAsciiDigits } from "./digits.ts";
 import { canonicalEmail, problemWithEmail } from "./email-address.ts";
+import { withAsciiDigits } from "./text.ts";
 
 /** What is known of a field of the contact form. */
 interface FieldRules {
@@ -189,4 +189,13 @@ function trimInvisible(value: string): string {
   let end = text.length;
   while (end > 0 && INVISIBLE.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
+}
+
+/** Created on first use, because it takes 6 MB of memory. */
+let countryNames: Intl.DisplayNames | undefined;
+
+/** The English name of a country code. Any other text is returned unchanged. */
+export function countryName(code: string): string {
+  countryNames ??= new Intl.DisplayNames("en-GB", { type: "region", fallback: "code" });
+  return isKnownCountry(code) ? (countryNames.of(code) ?? code) : code;
 }

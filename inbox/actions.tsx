@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useEffect, useState } from "react";
 import { serially } from "../contract/serially.ts";
-import { visible } from "../contract/visible-text.ts";
+import { visible } from "../contract/text.ts";
 import { type Action, type ActionResult, call, describeFailure, download, isRefused, reloadAll } from "./api.ts";
 import { plural } from "./labels.tsx";
 import { Dialog, type DialogProps, focusTitle } from "./parts.tsx";

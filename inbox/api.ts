@@ -4,7 +4,7 @@ import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { EventSource } from "eventsource";
 import superjson from "superjson";
-import { asSentence } from "../contract/visible-text.ts";
+import { asSentence } from "../contract/text.ts";
 import type { Router } from "../server/desk/operations.ts";
 
 type Inputs = inferRouterInputs<Router>;

@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { DraftText } from "../contract/draft.ts";
-import { replySubject } from "../contract/quote.ts";
+import { type DraftText, replySubject } from "../contract/reply.ts";
 import { call, isNotFound, type MessageDetail, queryClient, trpc } from "./api.ts";
 
 // Unfinished replies. They are kept outside their forms, so that leaving a message loses nothing. The last save wins.

@@ -1,8 +1,6 @@
-import { isKnownCountry } from "../contract/contact-message.ts";
-import { countryName as nameOf } from "../contract/country-name.ts";
+import { isKnownCountry, countryName as nameOf } from "../contract/contact-message.ts";
 import { formatDuration } from "../contract/duration.ts";
-import { plural as pluralOf } from "../contract/plural.ts";
-import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
+import { HIDDEN_CHARACTER, plural as pluralOf, visible } from "../contract/text.ts";
 
 const NUMBER = new Intl.NumberFormat("en-GB");
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });

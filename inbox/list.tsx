@@ -5,7 +5,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import superjson from "superjson";
 import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
-import { asSentence } from "../contract/visible-text.ts";
+import { asSentence } from "../contract/text.ts";
 import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs } from "./actions.tsx";
 import { type Action, type MessageView, type Tab, type TabCounts, trpc, useLive, useStatus } from "./api.ts";
 import { useKeys } from "./keys.tsx";

@@ -8,7 +8,7 @@ import { categoriesOf } from "../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes } from "../contract/footprint/words.ts";
 import { MAX_NOTE_LENGTH } from "../contract/operator-limits.ts";
-import { asSentence, visibleLines } from "../contract/visible-text.ts";
+import { asSentence, visibleLines } from "../contract/text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
 import { isOccupied, useKeys } from "./keys.tsx";

@@ -1,10 +1,9 @@
 import { Alert, Button, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { getHotkeyHandler } from "@mantine/hooks";
 import { site } from "../app/site.ts";
-import type { DraftText } from "../contract/draft.ts";
 import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
-import { quote } from "../contract/quote.ts";
-import { asSentence, visible } from "../contract/visible-text.ts";
+import { type DraftText, quote } from "../contract/reply.ts";
+import { asSentence, visible } from "../contract/text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll } from "./api.ts";
 import { isSaved, startSending, takenBack, useDraft } from "./draft.ts";

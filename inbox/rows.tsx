@@ -4,7 +4,7 @@ import { type FocusEvent, useEffect, useRef } from "react";
 import { CONTACT_FIELDS, FIELD_NAMES } from "../contract/contact-message.ts";
 import { formatMass } from "../contract/footprint/fields.ts";
 import { EXPIRY_NOTICE_MS } from "../contract/operator-limits.ts";
-import { visible } from "../contract/visible-text.ts";
+import { visible } from "../contract/text.ts";
 import type { MessageView } from "./api.ts";
 import { countryName, erasedWhen, Moment, VisitorText } from "./labels.tsx";
 import type { ListView } from "./list-view.ts";

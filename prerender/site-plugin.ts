@@ -9,7 +9,7 @@ import { FORM_BUNDLE, serverDir } from "../contract/build-manifest.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
-import { escapeHtml } from "../contract/visible-text.ts";
+import { escapeHtml } from "../contract/text.ts";
 import { listOpen, readClaims } from "./claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { loadModule, loadRenderer, type Renderer } from "./load-renderer.ts";

@@ -2,8 +2,7 @@
 import { parseArgs } from "node:util";
 import { completeSettings } from "../app/settings.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
-import { plural } from "../contract/plural.ts";
-import { visible } from "../contract/visible-text.ts";
+import { plural, visible } from "../contract/text.ts";
 import { type Entry, listOpen, readClaims, writeLedger } from "../prerender/claims.ts";
 import { problemsError } from "../prerender/page-files.ts";
 import { readOwnSettings } from "../prerender/site-dir.ts";

@@ -1,4 +1,4 @@
-import { asSentence, visible } from "../contract/visible-text.ts";
+import { asSentence, visible } from "../contract/text.ts";
 import { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "./message-words.ts";
 import { type Channel, type EventKind, rulesOf } from "./store/store.ts";
 

@@ -1,4 +1,4 @@
-import { countryName } from "../../contract/country-name.ts";
+import { countryName } from "../../contract/contact-message.ts";
 import { loadJson } from "../use-loaded.ts";
 
 export interface Country {

@@ -1,6 +1,6 @@
 import type { KeyboardEvent, ReactNode } from "react";
 import { CHOICES, type FootprintField, nameOf, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
-import { capitalised } from "../../contract/visible-text.ts";
+import { capitalised } from "../../contract/text.ts";
 import {
   Field,
   type FieldState,

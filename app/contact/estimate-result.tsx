@@ -1,5 +1,5 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
-import { countryName } from "../../contract/country-name.ts";
+import { countryName } from "../../contract/contact-message.ts";
 import {
   categoriesOf,
   type ElectricityTable,

@@ -1,8 +1,8 @@
 import { type ComponentProps, Fragment, type InputHTMLAttributes, type KeyboardEvent } from "react";
 import { CONTACT_FIELDS, type ContactField } from "../../contract/contact-message.ts";
-import { suggestEmail } from "../../contract/email-suggestion.ts";
+import { suggestEmail } from "../../contract/email-address.ts";
 import { formatAmount } from "../../contract/footprint/fields.ts";
-import { plural } from "../../contract/plural.ts";
+import { plural } from "../../contract/text.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import type { Name } from "./form-state.ts";
 

@@ -1,4 +1,4 @@
-import { withAsciiDigits } from "../digits.ts";
+import { withAsciiDigits } from "../text.ts";
 import {
   AMOUNTS,
   CHOICES,

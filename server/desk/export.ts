@@ -1,4 +1,4 @@
-import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
+import { HIDDEN_CHARACTER } from "../../contract/text.ts";
 import type { MessageFilter, Messages } from "../store/messages.ts";
 import { eachPage, type MessageJson, messagesJson } from "./messages.ts";
 

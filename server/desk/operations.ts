@@ -12,7 +12,7 @@ import {
   MAX_SEARCH_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from "../../contract/operator-limits.ts";
-import { asSentence } from "../../contract/visible-text.ts";
+import { asSentence } from "../../contract/text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { TABS } from "../store/messages.ts";
 import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { remedyText } from "../../contract/commands.ts";
-import { plural } from "../../contract/plural.ts";
-import { visible } from "../../contract/visible-text.ts";
+import { plural, visible } from "../../contract/text.ts";
 import { visibleJson } from "./export.ts";
 import type { Finding } from "./preflight-checks.ts";
 import { addCommand, type Context, JSON_OPTION } from "./terminal/context.ts";

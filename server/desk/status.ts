@@ -1,5 +1,5 @@
 import { remedyText } from "../../contract/commands.ts";
-import { capitalised } from "../../contract/visible-text.ts";
+import { capitalised } from "../../contract/text.ts";
 import { CHANNELS, rulesOf } from "../store/store.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
 import type { Desk } from "./desk.ts";

@@ -1,15 +1,14 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import type { MailTexts } from "../../contract/build-manifest.ts";
-import { CONTACT_FIELDS, FIELD_NAMES } from "../../contract/contact-message.ts";
-import { countryName } from "../../contract/country-name.ts";
+import { CONTACT_FIELDS, countryName, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import { fillFacts } from "../../contract/facts.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
-import { quote } from "../../contract/quote.ts";
-import { escapeHtml } from "../../contract/visible-text.ts";
+import { quote } from "../../contract/reply.ts";
+import { escapeHtml } from "../../contract/text.ts";
 import { QUARANTINE_REASON } from "../message-words.ts";
 import type { Reply, ThreadedReply } from "../store/replies.ts";
 import type { StoredMessage } from "../store/store.ts";

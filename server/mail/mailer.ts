@@ -1,4 +1,4 @@
-import { visible } from "../../contract/visible-text.ts";
+import { visible } from "../../contract/text.ts";
 import type { ComposedMail } from "./compose.ts";
 
 const MAX_WORDS_LENGTH = 200;

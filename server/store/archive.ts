@@ -1,7 +1,7 @@
 import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
-import { plural } from "../../contract/plural.ts";
+import { plural } from "../../contract/text.ts";
 import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";

@@ -1,4 +1,4 @@
-import type { DraftText, Unfinished } from "../../contract/draft.ts";
+import type { DraftText, Unfinished } from "../../contract/reply.ts";
 import { type Database, readColumn, type Sql } from "./database.ts";
 import { addEvents, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";

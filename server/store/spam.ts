@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
+import { HIDDEN_CHARACTER } from "../../contract/text.ts";
 import { type Database, normaliseEmail, type Query, readMeta, type Sql, writeMeta } from "./database.ts";
 import type { Lesson, QuarantineReason } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
-import { capitalised } from "../../contract/visible-text.ts";
+import { capitalised } from "../../contract/text.ts";
 import type { Retention } from "../config.ts";
 import { createDefectLog, errorCode, errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";

@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Advice } from "../../contract/commands.ts";
 import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } from "../../contract/duration.ts";
-import { plural } from "../../contract/plural.ts";
+import { plural } from "../../contract/text.ts";
 import { errorName, isDefect } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { DeliveryCount } from "../store/queue.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
 import { REPLY_UNDO_MS } from "../../contract/operator-limits.ts";
-import { visible, visibleLines } from "../../contract/visible-text.ts";
+import { visible, visibleLines } from "../../contract/text.ts";
 import { exportMessages } from "../../server/desk/export.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import type { Outcome } from "../../server/store/queue.ts";

@@ -7,8 +7,7 @@ import type { FootprintEstimate } from "../../../contract/footprint/arithmetic.t
 import { formatMass, formatTotal } from "../../../contract/footprint/fields.ts";
 import { describeInputs } from "../../../contract/footprint/words.ts";
 import { describeWait } from "../../../contract/operator-limits.ts";
-import { plural } from "../../../contract/plural.ts";
-import { asSentence, capitalised, visible, visibleLines } from "../../../contract/visible-text.ts";
+import { asSentence, capitalised, plural, visible, visibleLines } from "../../../contract/text.ts";
 import { OperatorError } from "../../operator-error.ts";
 import { type Action, type StoredMessage, stateOf } from "../../store/store.ts";
 import { readOldErasures } from "../erasures.ts";

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import type { Advice } from "../../../contract/commands.ts";
 import { CONTACT_FIELDS, type ContactMessage, FIELD_NAMES } from "../../../contract/contact-message.ts";
-import { plural } from "../../../contract/plural.ts";
-import { visible } from "../../../contract/visible-text.ts";
+import { plural, visible } from "../../../contract/text.ts";
 import { OperatorError } from "../../operator-error.ts";
 import { exportPerson } from "../person.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, YES_OPTION } from "./context.ts";

@@ -3,7 +3,7 @@ import { TRPCError } from "@trpc/server";
 import { Command, CommanderError } from "commander";
 import { z } from "zod";
 import { adviceLine, programName } from "../../../contract/commands.ts";
-import { visibleLines } from "../../../contract/visible-text.ts";
+import { visibleLines } from "../../../contract/text.ts";
 import { type Config, parseConfig } from "../../config.ts";
 import { errorCode } from "../../log.ts";
 import { readSite } from "../../manifest.ts";

@@ -1,3 +1,13 @@
+export interface DraftText {
+  subject: string;
+  text: string;
+}
+
+/** What an operator has not finished about a message: a reply and a note. */
+export interface Unfinished extends DraftText {
+  note: string;
+}
+
 /** The default subject of a reply. */
 export function replySubject(reference: string): string {
   return `Re: Your message (${reference})`;
