@@ -78,7 +78,7 @@ async function run(config: Config): Promise<void> {
   await app.listen({ port: config.port, host: config.host });
 
   const acknowledgement = { text: site.mails.acknowledgement, facts: site.facts, replyTo: contactEmail };
-  const senders = createSenders({ config, store, identity, acknowledgement, onAnswer: watch.compareClock });
+  const senders = createSenders({ config, store, identity, acknowledgement });
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ status: store.status, outbox, log, clock });
@@ -86,7 +86,7 @@ async function run(config: Config): Promise<void> {
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
   const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl, clock };
-  alerts = startAlerts({ ...alertOptions, log, announcementLog: startLog });
+  alerts = startAlerts({ ...alertOptions, log: startLog });
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;

@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { mkdtemp, rmdir, statfs } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import type { ClaimsState, ListedClaim } from "../../contract/build-manifest.ts";
 import type { BuildSettings } from "../../contract/build-settings.ts";
 import type { Advice, OperatorCommand } from "../../contract/commands.ts";
+import { durationInWords } from "../../contract/duration.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
@@ -18,9 +20,9 @@ import { failureOf, postEvent } from "../outbox/hook.ts";
 import { findLeftMessages } from "../store/archive.ts";
 import { type DatabaseState, inspectDatabase } from "../store/open-store.ts";
 import { GO_BACK, MIGRATIONS } from "../store/schema.ts";
-import { DAY_MS } from "../time.ts";
+import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { postAlert } from "../watch/alerts.ts";
-import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES, LOW_DISK_REMEDY, RESCUE } from "../watch/troubles.ts";
+import { LOW_DISK_BYTES, LOW_DISK_REMEDY, RESCUE } from "../watch/troubles.ts";
 
 /** The result of one check. `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
 export interface Finding {
@@ -244,8 +246,9 @@ export function judgeSchema(
 }
 
 function judgeClock(aheadMs: number): Finding {
-  const problem = describeClock(aheadMs);
-  return problem === null ? ok("clock", "the same as the database's") : warn("clock", problem, CLOCK_REMEDY);
+  if (Math.abs(aheadMs) <= MINUTE_MS) return ok("clock", "the same as the database's");
+  const problem = `The clock of ${hostname()} is ${durationInWords(Math.abs(aheadMs), Math.round)} ${aheadMs > 0 ? "ahead of" : "behind"} the database's`;
+  return warn("clock", problem, "check the clock, and set it, preferably with a time service such as chrony");
 }
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };

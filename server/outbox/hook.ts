@@ -5,8 +5,7 @@ import { errorCode } from "../log.ts";
 import { HOUR_MS } from "../time.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
-/** `onAnswer` is called with the headers of each answer. */
-export type HookSettings = NonNullable<Config["hook"]> & { onAnswer?: ((headers: Headers) => void) | undefined };
+export type HookSettings = NonNullable<Config["hook"]>;
 
 /** Posts the message as JSON to the company's own program. */
 export function hookSender(settings: HookSettings): Sender {
@@ -58,7 +57,7 @@ type HookAnswer = { status: number; retryAfterMs: number | null; text: string } 
 
 /** Posts the signed event once. Follows no redirect and takes at most 15 seconds in total. Never rejects. */
 export async function postEvent(
-  { url, secrets, onAnswer }: HookSettings,
+  { url, secrets }: HookSettings,
   event: HookEvent,
   now: Date,
   stopping?: AbortSignal,
@@ -78,7 +77,6 @@ export async function postEvent(
       redirect: "manual",
       signal: AbortSignal.any([AbortSignal.timeout(ATTEMPT_MS), ...(stopping ? [stopping] : [])]),
     });
-    onAnswer?.(response.headers);
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
     return { status: response.status, retryAfterMs, text: await readStart(response) };
   } catch (error) {

@@ -16,8 +16,6 @@ interface SenderOptions {
   store: Pick<Store, "queue">;
   identity: MailIdentity;
   acknowledgement: AcknowledgementSettings;
-  /** Called with the headers of each answer from HOOK_URL. */
-  onAnswer?(headers: Headers): void;
 }
 
 function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">): Mailer {
@@ -29,7 +27,7 @@ const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | nul
   mail: ({ config, identity }) => mailSender({ mailer: createMailer(config), identity }),
   acknowledgement: ({ config, store, identity, acknowledgement }) =>
     acknowledgementSender({ mailer: createMailer(config), queue: store.queue, identity, ...acknowledgement }),
-  hook: ({ config, onAnswer }) => config.hook && hookSender({ ...config.hook, onAnswer }),
+  hook: ({ config }) => config.hook && hookSender(config.hook),
   reply: ({ config, identity }) =>
     replySender({ mailer: createMailer(config), copyMailer: createMailer(config), identity }),
 };

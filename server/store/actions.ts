@@ -95,7 +95,7 @@ async function undoDeliveries(
     const { state, changedAt, dueAt, attempts, error } = before.deliveries[channel] ?? { ...delivery, ...added };
     if ((delivery.state === "quarantined") === (state === "quarantined")) continue;
     await query(
-      `UPDATE deliveries SET state = $3, changed_at = $4, reported_at = $4, due_at = $5, attempts = $6, error = $7
+      `UPDATE deliveries SET state = $3, changed_at = $4, due_at = $5, attempts = $6, error = $7
        WHERE message_id = $1 AND channel = $2`,
       [
         current.id,
@@ -205,8 +205,7 @@ export function createActions(database: Database, account: string | null) {
     const { query, dialect } = sql;
     const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
     await query(
-      `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
-       error = NULL
+      `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, due_at = NULL, error = NULL
      WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1")}`,
       [idsOf(messages), now],
     );

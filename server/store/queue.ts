@@ -46,9 +46,10 @@ export interface DeliveryCount {
   channel: Channel;
   state: DeliveryState;
   count: number;
-  /** When the first and the last of them reached the state. */
+  /** When the first of them reached the state. */
   firstAt: Date;
-  lastAt: Date;
+  /** When the last of them did; of the quarantined ones, the last one that no operator has opened. */
+  lastAt: Date | null;
   /** The quarantined ones that no operator has opened. */
   unseen: number;
   /** When the first of these was accepted. */
@@ -79,8 +80,7 @@ const NOW = "CAST($2 AS BIGINT)";
 /** The same condition as in the index. */
 const IS_UNSEEN = "quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
 const UNSEEN = `SELECT count(*) FROM messages WHERE ${IS_UNSEEN}`;
-/** Compares the reported change time for equality only, so that no wrong clock can make a failure look reported. */
-const IS_UNREPORTED = "COALESCE(reported_at <> changed_at, TRUE)";
+const LAST_UNSEEN_AT = `SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id DESC LIMIT 1`;
 
 /**
  * Names the deliveries to claim: the channel's ($1) oldest ones that are due now ($2) and not leased for $3 ms to
@@ -192,7 +192,7 @@ async function setDamagedAside(sql: Sql, channel: Channel, limit: number, leaseM
 export type Queue = ReturnType<typeof createQueue>;
 
 export function createQueue(database: Database, secret: string, author: string | null) {
-  const { query, transaction, dialect } = database;
+  const { query, transaction } = database;
 
   function claimReadable(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
     return transaction(async (sql) => {
@@ -354,7 +354,8 @@ export function createQueue(database: Database, secret: string, author: string |
         `(SELECT ${column} FROM deliveries AS first JOIN messages ON id = message_id WHERE first.state = deliveries.state
         AND first.channel = deliveries.channel AND is_restricted = 0 ORDER BY changed_at LIMIT 1)`;
       return query<DeliveryCount>(
-        `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
+        `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at,
+       CASE state WHEN 'quarantined' THEN (${LAST_UNSEEN_AT}) ELSE max(changed_at) END AS last_at,
        CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
        CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam,
        CASE state WHEN 'quarantined'
@@ -370,20 +371,5 @@ export function createQueue(database: Database, secret: string, author: string |
       const counts = Object.fromEntries(rows.map(({ state, count }) => [state, count]));
       return { queued: 0, delivered: 0, failed: 0, quarantined: 0, skipped: 0, ...counts };
     },
-
-    /** Row numbers of the messages in this state that no alert has reported. */
-    unreported(channel: Channel, state: DeliveryState): Promise<number[]> {
-      const sql = `SELECT message_id FROM deliveries
-    WHERE channel = $1 AND state = $2 AND ${IS_UNREPORTED} AND ${IS_USABLE}`;
-      return readColumn<number>(query, sql, [channel, state]);
-    },
-
-    markReported: mayTakeMinutes(
-      async (channel: Channel, state: DeliveryState, ids: readonly number[]): Promise<void> => {
-        const sql = `UPDATE deliveries SET reported_at = changed_at
-    WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3")}`;
-        await transaction(({ query }) => query(sql, [channel, state, ids]), LONG);
-      },
-    ),
   };
 }

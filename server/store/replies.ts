@@ -183,8 +183,8 @@ export function createReplies(database: Database, account: string | null) {
         if (delivery) {
           const { state, changedAt, attempts, error } = delivery;
           await query(
-            `INSERT INTO deliveries (message_id, channel, state, changed_at, reported_at, attempts, error)
-             VALUES ($1, 'reply', $2, $3, $3, $4, $5)`,
+            `INSERT INTO deliveries (message_id, channel, state, changed_at, attempts, error)
+             VALUES ($1, 'reply', $2, $3, $4, $5)`,
             [message.id, state, changedAt, attempts, error],
           );
         }

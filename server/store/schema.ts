@@ -29,6 +29,7 @@ function towardsTwo(dialect: Dialect): readonly string[] {
     "DROP TABLE hook_events",
     "DROP TABLE spam_months",
     "ALTER TABLE messages DROP COLUMN footprint_kg",
+    "ALTER TABLE deliveries DROP COLUMN reported_at",
     // Since when a channel was turned off.
     "DELETE FROM meta WHERE name LIKE 'unused.%'",
   ];

@@ -364,7 +364,6 @@ test("uses an index for its queries, so that they do not slow down with many mes
   await store.queue.dueInMs("mail", NOON);
   await store.queue.flushBacklog("mail", NOON, "outbox");
   await store.queue.countDeliveries();
-  await store.queue.unreported("mail", "failed");
   await store.archive.markAnnounced(await store.archive.findExpiring(NOON));
   await store.messages.find("BC-0000-00");
   await store.messages.history("BC-0000-00");

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HOUR_MS, isWithin } from "../time.ts";
-import { type Database, onlyRow, type Query, readMeta, writeMeta } from "./database.ts";
+import { type Database, type Query, readMeta, writeMeta } from "./database.ts";
 import type { Channel } from "./store.ts";
 import { mayTake } from "./thread.ts";
 
@@ -13,16 +13,22 @@ export interface Pause {
 
 /** Each running server has its own row, so that the rows of other servers stay when one stops. */
 const NODE = "node.";
-const ALERTED = "alerted.";
+const ALERT = "alert.";
 const BACKED_UP = "last_backup";
 export const DAMAGED = "damaged_at";
 /** A server counts as dead after two missed reports. */
 const SILENT_MS = 150_000;
 
-/** When an alert was last sent, and when its trouble began. */
+/** The last alert of a trouble. */
 export interface SentAlert {
-  at: Date;
-  since: Date;
+  atMs: number;
+  /** When the trouble began. */
+  sinceMs: number;
+  problem: string;
+  /** How many messages it was about, and when the newest of them joined. */
+  count: number;
+  lastMs: number;
+  isPosted: boolean;
 }
 
 interface NodeReport {
@@ -53,14 +59,6 @@ export function createStatus(database: Database, check: () => Promise<void>) {
       return noted ?? found;
     },
     lastBackupAt: () => readTime(query, BACKED_UP),
-    /** The time of the newest message or event, by this machine's or another's clock at that time. */
-    async newestAt(): Promise<Date | null> {
-      const newest = (table: string, time: string) => `(SELECT ${time} FROM ${table} ORDER BY id DESC LIMIT 1)`;
-      const sql = `SELECT ${newest("messages", "accepted_at")} AS message, ${newest("events", "at")} AS event`;
-      const { message, event } = await onlyRow<Record<"message" | "event", number | null>>(query, sql);
-      return message === null && event === null ? null : new Date(Math.max(message ?? 0, event ?? 0));
-    },
-
     /**
      * Rejects if a message could not be written, and with StoreLost at once if the database's files are gone. All
      * callers share one write per ten seconds, or one per second after a failure.
@@ -82,29 +80,24 @@ export function createStatus(database: Database, check: () => Promise<void>) {
 
     website: (now: Date) => readWebsite(query, now),
 
-    /** The alerts of troubles that have not ended, by their keys. */
+    /** The last alert of each trouble, by its key. The row goes when the end of the trouble is told. */
     async alerts(): Promise<ReadonlyMap<string, SentAlert>> {
-      const sql = `SELECT name, value FROM meta WHERE name LIKE '${ALERTED}%'`;
-      const rows = await query<{ name: string; value: string }>(sql);
-      return new Map(
-        rows.map(({ name, value }) => {
-          const [at = 0, since = 0] = value.split(" ").map(Number);
-          return [name.slice(ALERTED.length), { at: new Date(at), since: new Date(since) }];
-        }),
+      const rows = await query<{ name: string; value: string }>(
+        `SELECT name, value FROM meta WHERE name LIKE '${ALERT}%'`,
       );
+      return new Map(rows.map(({ name, value }) => [name.slice(ALERT.length), JSON.parse(value)]));
     },
 
     /** Replaces a sent alert if it is still `from`. Only one of the nodes that try gets true. */
     async moveAlert(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
-      const name = ALERTED + key;
-      const textOf = ({ at, since }: SentAlert) => `${at.getTime()} ${since.getTime()}`;
+      const [name, old, changed] = [ALERT + key, JSON.stringify(from), JSON.stringify(to)];
       const insert = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name";
-      if (from === null) return to === null || (await query(insert, [name, textOf(to)])).length === 1;
+      if (from === null) return to === null || (await query(insert, [name, changed])).length === 1;
       const isSame = "name = $1 AND value = $2 RETURNING name";
       const rows =
         to === null
-          ? await query(`DELETE FROM meta WHERE ${isSame}`, [name, textOf(from)])
-          : await query(`UPDATE meta SET value = $3 WHERE ${isSame}`, [name, textOf(from), textOf(to)]);
+          ? await query(`DELETE FROM meta WHERE ${isSame}`, [name, old])
+          : await query(`UPDATE meta SET value = $3 WHERE ${isSame}`, [name, old, changed]);
       return rows.length === 1;
     },
   };

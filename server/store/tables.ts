@@ -52,7 +52,6 @@ const TABLES = {
     lease_token: optional(text()),
     leased_until: optional(integer),
     is_counted: flag,
-    reported_at: optional(time),
     expires_at: optional(time),
     announce_at: optional(time),
   },

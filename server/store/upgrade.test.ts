@@ -95,6 +95,7 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       if (release === "1.0.0")
         await read(`UPDATE messages SET draft = replace(draft, 'Grace', 'Grace\\ud83d') RETURNING id`);
       const tables = ["messages", "deliveries", "events", "keys", "hits"];
+      const GONE = ["draft", "announced_at", "announced_for", "payload", "footprint_kg", "reported_at"];
       const readAll = () => Array.fromAsync(tables, (table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`));
       const before = (await readAll()) as Record<string, unknown>[][];
       const store = await open();
@@ -102,9 +103,9 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       // and it dated former addresses.
       const dated = (former: unknown) => (former ? expect.stringMatching(`^${former}:\\d{13}$`) : null);
       const kept = before.map((rows) =>
-        rows.map(({ draft: _, announced_at: __, announced_for: ___, payload: ____, footprint_kg: _____, ...row }) =>
+        rows.map((row) =>
           expect.objectContaining({
-            ...row,
+            ...Object.fromEntries(Object.entries(row).filter(([name]) => !GONE.includes(name))),
             ...("former_addresses" in row && { former_addresses: dated(row.former_addresses) }),
             ...(row.kind === "replied" && { detail: null }),
           }),

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
 import { OperatorError } from "../operator-error.ts";
-import { CHANNELS, type Channel } from "../store/store.ts";
-import { CHANNEL_TROUBLES, countOf, TROUBLE_KINDS, WATCHED_CHANNELS, type Watch } from "./troubles.ts";
+import type { Channel } from "../store/store.ts";
+import type { Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");
 
@@ -15,31 +15,28 @@ interface MetricsOptions {
   now(): Date;
 }
 
-const ROUTES = ["page", "asset", "film", "message", "health"] as const;
-export type Route = (typeof ROUTES)[number];
+export type Route = "page" | "asset" | "film" | "message" | "health";
 
 /** What happened to a valid message; `repeated`: it was stored before. */
-const ACCEPTANCES = ["queued", "quarantined", "repeated"] as const;
+type Acceptance = "queued" | "quarantined" | "repeated";
 
-const REFUSALS = [
-  "foreign-origin",
-  "malformed",
-  "too-large",
-  "wrong-type",
-  "bad-key",
-  "invalid",
-  "key-reused",
-  "limited",
-  "store-unavailable",
-  "failure",
-] as const;
-export type RefusalReason = (typeof REFUSALS)[number];
+export type RefusalReason =
+  | "foreign-origin"
+  | "malformed"
+  | "too-large"
+  | "wrong-type"
+  | "bad-key"
+  | "invalid"
+  | "key-reused"
+  | "limited"
+  | "store-unavailable"
+  | "failure";
 
 /**
  * How an attempt ended. `paused`: the channel can send nothing at the moment. `skipped`: a rule forbids the delivery,
  * so nothing was tried. `unmarked`: the result could not be saved, or the lease was lost.
  */
-const DELIVERY_OUTCOMES = ["delivered", "deferred", "failed", "paused", "skipped", "unmarked"] as const;
+type DeliveryOutcome = "delivered" | "deferred" | "failed" | "paused" | "skipped" | "unmarked";
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -105,20 +102,14 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry) {
   const refused = counter("messages_refused", "Messages not stored", "reason");
   const deliveries = counter("deliveries", "Attempts to deliver a message", "channel", "outcome");
 
-  // Starts every counter at 0, so that the first event shows as an increase.
-  for (const route of ROUTES) for (const status of ["2xx", "5xx"]) requests.inc({ route, status }, 0);
-  for (const outcome of ACCEPTANCES) accepted.inc({ outcome }, 0);
-  for (const reason of REFUSALS) refused.inc({ reason }, 0);
-  for (const channel of CHANNELS) for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ channel, outcome }, 0);
-
   return {
     answered(route: Route, status: number, durationMs: number): void {
       requests.inc({ route, status: `${Math.floor(status / 100)}xx` });
       durations.observe({ route }, durationMs / 1000);
     },
-    accepted: (outcome: (typeof ACCEPTANCES)[number]) => accepted.inc({ outcome }),
+    accepted: (outcome: Acceptance) => accepted.inc({ outcome }),
     refused: (reason: RefusalReason) => refused.inc({ reason }),
-    attempted: (channel: Channel, outcome: (typeof DELIVERY_OUTCOMES)[number]) => deliveries.inc({ channel, outcome }),
+    attempted: (channel: Channel, outcome: DeliveryOutcome) => deliveries.inc({ channel, outcome }),
   };
 }
 
@@ -132,24 +123,15 @@ function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): 
     return new Gauge({ name: `site_${name}`, help: `${help}; ${note}`, labelNames, registers: [registry] });
   };
   const queue = gauge("queue_messages", "Messages by channel and state of their delivery", "channel", "state");
-  const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest waiting delivery; 0 if none waits", "channel");
-  const trouble = gauge("trouble", "Number of affected messages, at least 1; 0 without trouble", "kind", "channel");
+  const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest waiting delivery", "channel");
+  const trouble = gauge("trouble", "Number of affected messages, at least 1", "kind", "channel");
 
   return async (now) => {
     const { facts = null, troubles = [] } = (await watch.find(now).catch(() => null)) ?? {};
     for (const stale of [queue, oldest, trouble]) stale.reset();
-    if (facts) {
-      for (const channel of CHANNELS) {
-        for (const state of ["queued", "failed", "quarantined"] as const) {
-          queue.set({ channel, state }, countOf(facts, channel, state)?.count ?? 0);
-        }
-        const { firstAt = now } = countOf(facts, channel, "queued") ?? {};
-        oldest.set({ channel }, Math.max(0, now.getTime() - firstAt.getTime()) / 1000);
-      }
-      for (const kind of TROUBLE_KINDS) {
-        const channels = CHANNEL_TROUBLES.includes(kind) ? WATCHED_CHANNELS : [""];
-        for (const channel of channels) trouble.set({ kind, channel }, 0);
-      }
+    for (const { channel, state, count, firstAt } of facts?.counts ?? []) {
+      queue.set({ channel, state }, count);
+      if (state === "queued") oldest.set({ channel }, Math.max(0, now.getTime() - firstAt.getTime()) / 1000);
     }
     for (const { kind, channel, count } of troubles) trouble.set({ kind, channel: channel ?? "" }, count);
   };

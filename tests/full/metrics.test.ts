@@ -52,7 +52,6 @@ test("counts requests, messages and deliveries by outcome, without personal data
     'deliveries_total{channel="mail",outcome="delivered"}': 1,
     'deliveries_total{channel="mail",outcome="failed"}': 1,
     'deliveries_total{channel="acknowledgement",outcome="delivered"}': 1,
-    'deliveries_total{channel="acknowledgement",outcome="failed"}': 0,
     'messages_accepted_total{outcome="queued"}': 2,
     'messages_accepted_total{outcome="repeated"}': 1,
     'messages_accepted_total{outcome="quarantined"}': 1,
@@ -63,15 +62,12 @@ test("counts requests, messages and deliveries by outcome, without personal data
     'http_requests_total{route="message",status="2xx"}': 4,
     'http_requests_total{route="message",status="4xx"}': 4,
     'http_requests_total{route="page",status="2xx"}': 3,
-    'http_requests_total{route="page",status="5xx"}': 0,
     'http_requests_total{route="asset",status="4xx"}': 1,
     'http_requests_total{route="health",status="2xx"}': 1,
     'http_request_duration_seconds_count{route="message"}': 8,
     'queue_messages{channel="mail",state="failed"}': 1,
     'trouble{kind="failed",channel="mail"}': 1,
-    'trouble{kind="failed",channel="hook"}': 0,
     'trouble{kind="quarantined",channel=""}': 1,
-    'trouble{kind="backup-overdue",channel=""}': 0,
   };
   let text = "";
   const values = async () => {
@@ -119,7 +115,6 @@ test("shows the queue of all nodes, and omits it while the store does not answer
   const lost = await scrape(metrics);
   expect(lost.value(OLDEST)).toBeUndefined();
   expect(lost.value('site_trouble{kind="overdue",channel="mail"}')).toBeUndefined();
-  expect(lost.value('site_messages_accepted_total{outcome="queued"}')).toBe(0);
 
   await network.become({ kind: "open" });
   await expect.poll(queued, { timeout: 15_000 }).toBe(1);
@@ -140,7 +135,7 @@ test("shows a nearly full disk, the oldest message, and a store that is away for
   const { url, close } = await openMetrics({ host: "127.0.0.1", port: 0, watch, now: () => new Date(nowMs) });
   onTestFinished(close);
   const isAway = async () => (await scrape(url)).value('site_trouble{kind="store-away",channel=""}');
-  expect(await isAway()).toBe(0);
+  expect(await isAway()).toBeUndefined();
   expect((await scrape(url)).value('site_trouble{kind="disk-low",channel=""}')).toBe(1);
   expect((await scrape(url)).value(OLDEST)).toBe(90);
   nowMs += 60_000;
@@ -152,7 +147,7 @@ test("shows that no mail can be sent", async () => {
   const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
   const value = (sample: string) => async () => (await scrape(metrics)).value(sample);
   const paused = value('site_trouble{kind="paused",channel="mail"}');
-  expect(await paused()).toBe(0);
+  expect(await paused()).toBeUndefined();
   await postMessage(url, "not with this certificate");
   await expect.poll(paused, { timeout: 10_000 }).toBe(1);
   const attempts = value('site_deliveries_total{channel="mail",outcome="paused"}');

@@ -281,37 +281,7 @@ export function deliveriesSuite(test: ContractTest): void {
     // The waiting time of a released message starts at its release.
     await node.messages.act("release", { references: [released] }, later(9 * HOUR_MS));
     expect(await rows("queued")).toMatchObject([{ count: 2, firstAt: NOON, lastAt: later(9 * HOUR_MS) }]);
-    expect(await rows("quarantined")).toMatchObject([{ count: 1, unseen: 0 }]);
-  });
-
-  test("remembers what an alert has reported, independent of the clocks", async ({ node }) => {
-    const report = async (state: "failed" | "quarantined" = "failed") => {
-      const ids = await node.queue.unreported("mail", state);
-      await node.queue.markReported("mail", state, ids);
-      return ids.length;
-    };
-    const fail = async (now: Date) => {
-      const reference = await store(node, submissionOf(), now);
-      await finish(node, "failed", now);
-      return reference;
-    };
-    const first = await fail(later(HOUR_MS));
-    expect([await report(), await report()]).toEqual([1, 0]);
-    // The clock was set back by a day.
-    await fail(later(-DAY_MS));
-    expect(await report()).toBe(1);
-    await node.messages.act("retry", { references: [first] }, later(-HOUR_MS));
-    expect(await report()).toBe(0);
-    await finish(node, "failed", later(-HOUR_MS + 1));
-    const late = await node.queue.unreported("mail", "failed");
-    await fail(NOON);
-    await node.queue.markReported("mail", "failed", late);
-    expect(await report()).toBe(1);
-    expect(await node.queue.unreported("hook", "failed")).toEqual([]);
-    for (let count = 0; count < 2; count += 1) {
-      await store(node, trapped());
-      expect([await report("quarantined"), await report("quarantined")]).toEqual([1, 0]);
-    }
+    expect(await rows("quarantined")).toMatchObject([{ count: 1, unseen: 0, lastAt: null }]);
   });
 
   test("admits exactly as many deliveries as the limits allow, however many calls at once", async ({ node, other }) => {

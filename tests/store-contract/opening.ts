@@ -102,7 +102,8 @@ export function openingSuite(test: ContractTest): void {
     type Alert = Parameters<typeof node.status.moveAlert>[1];
     const move = async (from: Alert, to: Alert) =>
       (await Promise.all(nodes.map((one) => one.status.moveAlert("delivery", from, to)))).filter(Boolean).length;
-    const [first, second, third] = [0, HOUR_MS, 2 * HOUR_MS].map((ms) => ({ at: later(ms), since: NOON }));
+    const told = { sinceMs: NOON.getTime(), problem: "1 message waits", count: 1, lastMs: 0, isPosted: true };
+    const [first, second, third] = [0, 1, 2].map((atMs) => ({ atMs, ...told }));
     expect((await node.status.alerts()).size).toBe(0);
     expect(await move(null, first ?? null)).toBe(1);
     expect(await move(first ?? null, second ?? null)).toBe(1);
