@@ -70,22 +70,6 @@ test("deploy/ sets only variables that exist", async () => {
   expect(set.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test("a container's metrics are reachable only from its own network", () => {
-  const [, host, port = ""] = /METRICS_PORT: "?([\d.]+):(\d+)/.exec(compose) ?? [];
-  // Other containers cannot reach the loopback interface, which is the default.
-  expect(host).toBe("0.0.0.0");
-  const published = namesIn(compose, /^ +- "(?:[\d.]+:)?\d+:(\d+)"$/gm);
-  expect(published).toContain("3000");
-  expect(published).not.toContain(port);
-});
-
-test("the image contains no secret", () => {
-  const secrets = ["HOOK_URL", "HOOK_SECRET", "SMTP_URL", "DATABASE_URL", "ALERT_URL"];
-  expect(namesIn(dockerfile, /^ARG ([A-Z_]+)/gm).filter((name) => secrets.includes(name))).toEqual([]);
-  const environment = dockerfile.slice(dockerfile.indexOf("ENV "), dockerfile.indexOf("VOLUME"));
-  expect(secrets.filter((name) => environment.includes(`${name}=`))).toEqual([]);
-});
-
 test("the image has the tested Node version, and the stop timeouts are long enough", async () => {
   const { optionalDependencies } = JSON.parse(await readFile("scripts/node-runtime/package.json", "utf8"));
   const images = namesIn(dockerfile, /^FROM node:([\d.]+)-/gm);
@@ -102,23 +86,6 @@ test("the server is started as `npm run serve` starts it", async () => {
   expect(dockerfile).toMatch(`\nCMD ${JSON.stringify(command.split(" ")).replaceAll(",", ", ")}\n`);
   expect(dockerfile).toContain(` ${arenas} ${cache} `);
   expect(unit).toContain(` ${arenas} NODE_COMPILE_CACHE=`);
-});
-
-test("building and serving need only packages that --omit=dev installs", async () => {
-  const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
-  const names = await Promise.all(
-    ["app", "contract", "inbox", "prerender", "server"].map(async (folder) =>
-      (await readdir(folder, { recursive: true })).map((name) => join(folder, name)),
-    ),
-  );
-  const scripts = ["build-inbox", "claims", "dev", "warm-up"].map((name) => `scripts/${name}.ts`);
-  const configs = ["vite.config.ts", "vite.inbox.config.ts"];
-  const sources = [...names.flat(), ...scripts, ...configs].filter((name) => /(?<!\.test|\.d)\.tsx?$/.test(name));
-  for (const source of sources) {
-    const imports = namesIn(await readFile(source, "utf8"), /^(?!import type).*\bfrom "([^."][^"]*)";$/gm);
-    const packages = imports.flatMap((name) => /^(?!node:|virtual:)(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? []);
-    for (const name of packages) expect(Object.keys(dependencies), `${source} imports ${name}`).toContain(name);
-  }
 });
 
 /**
