@@ -123,11 +123,10 @@ export const trpc = createTRPCOptionsProxy<Router>({ client: call, queryClient }
 export const reloadAll = () => queryClient.invalidateQueries();
 
 /**
- * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `replaced`: the database's
- * files were replaced, so the command must be restarted. `refused`: the token
+ * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `refused`: the token
  * belongs to another run. The page retries in every state except `refused`.
  */
-export type Connection = "connecting" | "live" | "lost" | "unavailable" | "replaced" | "refused";
+export type Connection = "connecting" | "live" | "lost" | "unavailable" | "refused";
 
 const RETRY_MS = 1000;
 
@@ -183,7 +182,7 @@ function openStream(): () => void {
   };
   const subscription = call.changes.subscribe(undefined, {
     onData(state) {
-      if (state.problem !== null) return setLive({ connection: state.problem === "lost" ? "replaced" : "unavailable" });
+      if (state.problem !== null) return setLive({ connection: state.problem });
       setLive({ connection: "live", counts: state.counts, token: state.token });
       void reloadAll();
     },

@@ -85,8 +85,7 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
   const old = "This page may be out of date. Trying again every second.";
   const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
     lost: ["The inbox does not answer.", [old, " If the inbox was stopped, ", start]],
-    unavailable: ["The database does not answer.", old],
-    replaced: ["The database was replaced.", <>This page shows the old database. Stop the inbox, then {start}</>],
+    unavailable: ["The database does not answer.", [old, " If this lasts, stop the inbox, then ", start]],
   };
   const [what, remedy] = texts[connection] ?? [];
   return (

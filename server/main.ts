@@ -19,7 +19,7 @@ import { findLeftMessages } from "./store/archive.ts";
 import { openStore } from "./store/open-store.ts";
 import { channelsOf } from "./store/store.ts";
 import { systemClock } from "./time.ts";
-import { type Alerts, startAlerts } from "./watch/alerts.ts";
+import { type Alerts, postAlert, startAlerts } from "./watch/alerts.ts";
 import { openSharedClock } from "./watch/clock.ts";
 import { startHeartbeat } from "./watch/heartbeat.ts";
 import { openMetrics } from "./watch/metrics.ts";
@@ -28,6 +28,8 @@ import { createWatch } from "./watch/troubles.ts";
 const SHUTDOWN_MS = 10_000;
 /** Time for the last log lines if the reader or the disk is slow. */
 const LOG_MS = 500;
+/** Time for the last alert. */
+const ALERT_MS = 5000;
 const [STDOUT, STDERR] = [1, 2];
 const PROGRAM = programName(process.env);
 
@@ -45,7 +47,7 @@ async function run(config: Config): Promise<void> {
   const { brand, contactEmail, answerWithin } = site;
   const identity = { ...site, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
-  const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
+  const store = await openStore(config, { isServer: true, onEnd: (error) => void endWith(error, brand, alertUrl) });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ status: store.status });
   const clock = sharedClock ?? systemClock;
   const watch = createWatch({ store, dataDir, channels: channelsOf(config), answerWithin, askedBy: "server" });
@@ -123,8 +125,10 @@ async function run(config: Config): Promise<void> {
 }
 
 /** For errors that only a restart by the supervisor can fix. */
-function endWith(error: Error): void {
-  exit(1, (done) => write(STDERR, `${error.message}\n`, done));
+async function endWith({ message }: Error, brand: string, alertUrl: string | null): Promise<void> {
+  const alert = { text: `${brand}: The website restarts. ${message}`, troubles: ["store-away"] };
+  if (alertUrl !== null) await postAlert(alertUrl, alert, AbortSignal.timeout(ALERT_MS)).catch(() => {});
+  exit(1, (done) => write(STDERR, `${message}\n`, done));
 }
 
 /** Ends the process after its last lines. `process.exit` would wait for a reader that takes none. */

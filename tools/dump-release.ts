@@ -55,7 +55,7 @@ async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.Pro
   await run(before);
   const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
   const settings = { dataDir: folder, databaseUrl: env.DATABASE_URL ?? null, retention, account: "Grace" };
-  const store = await openStore(settings);
+  const store = await openStore(settings, { upgrades: true });
   await addRows(store);
   await store.close();
   const statements = schemaStatements(dialect, 0, MIGRATIONS.length);

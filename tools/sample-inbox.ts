@@ -75,7 +75,8 @@ export async function startSampleInbox(): Promise<RunningInbox> {
 
 /** A store in which nothing expires. */
 export function openSampleStore(dataDir: string, databaseUrl: string | null = null): Promise<Store> {
-  return openStore({ dataDir, databaseUrl, retention: { deliveredMs: null, failedMs: null, quarantinedMs: null } });
+  const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
+  return openStore({ dataDir, databaseUrl, retention }, { upgrades: true });
 }
 
 interface Arrival {

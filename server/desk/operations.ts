@@ -15,12 +15,10 @@ import {
 import { asSentence } from "../../contract/text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { TABS } from "../store/messages.ts";
-import { ACTIONS, CHANNELS, StoreLost, StoreUnavailable } from "../store/store.ts";
+import { ACTIONS, CHANNELS, StoreUnavailable } from "../store/store.ts";
 import type { Desk } from "./desk.ts";
-import { readOldErasures } from "./erasures.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
-import { explainUnwritable } from "./rescue.ts";
 import { readStatus } from "./status.ts";
 
 // Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
@@ -224,7 +222,7 @@ export const router = t.router({
 
   /**
    * Yields the counts of all tabs immediately and after every message change, or the problem while the database cannot
-   * be read. `lost` is the last value: the inbox must be restarted.
+   * be read.
    */
   changes: operation.subscription(async function* ({ ctx: { store }, signal }) {
     let last: string | undefined;
@@ -236,9 +234,8 @@ export const router = t.router({
         last = token;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        const problem = error instanceof StoreLost ? "lost" : "unavailable";
+        const problem = "unavailable";
         if (problem !== last) yield { problem } as const;
-        if (problem === "lost") return;
         last = problem;
       }
       await sleep(CHANGES_INTERVAL_MS, undefined, { signal: signal as AbortSignal }).catch(() => {});
@@ -248,19 +245,23 @@ export const router = t.router({
 
 export type Router = typeof router;
 
-/** Not over HTTP, because they read and write any file that the user may. */
+/** Not over HTTP, because it writes any file that the user may. */
 const fileRouter = t.router({
   backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
     await store.archive.backup(resolve(file), await store.status.time()).catch(explainUnwritable(file));
   }),
-
-  /** Reads a backup into the database, without the messages of people who were erased since. */
-  restore: operation
-    .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
-    .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
-      store.archive.restore(resolve(file), replace, await readOldErasures(dataDir)),
-    ),
 });
+
+/** Explains why a new file could not be written. */
+function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    if (error.code === undefined) throw error;
+    if (error.code === "EEXIST") {
+      throw new OperatorError({ problem: `${file} already exists`, remedy: "choose another name" });
+    }
+    throw new OperatorError({ problem: `${file} cannot be written: ${error.message}` });
+  };
+}
 
 /** For the command line, which calls the operations directly. */
 export const createCaller = t.createCallerFactory(t.mergeRouters(router, fileRouter));

@@ -2,12 +2,10 @@ import { randomUUID } from "node:crypto";
 import { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { mkdtemp, rmdir, statfs } from "node:fs/promises";
-import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import type { ClaimsState, ListedClaim } from "../../contract/build-manifest.ts";
 import type { BuildSettings } from "../../contract/build-settings.ts";
 import type { Advice, OperatorCommand } from "../../contract/commands.ts";
-import { durationInWords } from "../../contract/duration.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
@@ -18,11 +16,11 @@ import { BuildMissing, DIST_DIR, outdatedSettings } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
 import { findLeftMessages } from "../store/archive.ts";
-import { type DatabaseState, inspectDatabase } from "../store/open-store.ts";
-import { GO_BACK, MIGRATIONS } from "../store/schema.ts";
-import { DAY_MS, MINUTE_MS } from "../time.ts";
+import { openStore } from "../store/open-store.ts";
+import { StoreNotReady } from "../store/store.ts";
+import { DAY_MS } from "../time.ts";
 import { postAlert } from "../watch/alerts.ts";
-import { LOW_DISK_BYTES, LOW_DISK_REMEDY, RESCUE } from "../watch/troubles.ts";
+import { LOW_DISK_BYTES, LOW_DISK_REMEDY } from "../watch/troubles.ts";
 
 /** The result of one check. `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
 export interface Finding {
@@ -209,46 +207,27 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
 }
 
 /**
- * Checks the database without changing anything: whether it answers and has this version's schema, whether this
- * machine's clock matches the clock of a shared database, and whether messages stayed in DATA_DIR when DATABASE_URL was set.
+ * Opens the database as an operator's command does, and writes to it as `/readyz` does. A database that the website
+ * creates or upgrades at its next start is a warning.
  */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
+  const left = findLeftMessages(config);
+  const found = [ok("database", config.databaseUrl === null ? "SQLite" : "PostgreSQL")];
   try {
-    const left = findLeftMessages(config);
-    const { unknownReferences, ...state } = await inspectDatabase(config, left ? [left.newest] : []);
-    const isLeft = left && (state.version === null || unknownReferences.length > 0);
-    const others = isLeft ? failures("database", [left.advice]) : [];
-    if (state.damage !== null) {
-      others.push(fail("database", `its file is damaged (${state.damage})`, RESCUE.remedy, RESCUE.command));
+    const store = await openStore(config, { maxConnections: 1 });
+    try {
+      await store.status.ping();
+      if (left && (await store.messages.find(left.newest)) === null) found.push(...failures("database", [left.advice]));
+    } finally {
+      await store.close();
     }
-    if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...others];
-    return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...others];
+    return found;
   } catch (error) {
-    if (error instanceof OperatorError) return failures("database", error.advice);
-    throw error;
+    if (!(error instanceof OperatorError)) throw error;
+    if (!(error instanceof StoreNotReady)) return failures("database", error.advice);
+    const notReady = error.advice.map(({ problem, remedy }) => warn("database", problem, remedy ?? ""));
+    return left ? [...notReady, ...failures("database", [left.advice])] : notReady;
   }
-}
-
-export function judgeSchema(
-  kind: string,
-  { version, losesCommits }: Pick<DatabaseState, "version" | "losesCommits">,
-): Finding {
-  if (losesCommits) {
-    const remedy = "set synchronous_commit to on, or to remote_apply with a standby";
-    return fail("database", `${kind} confirms messages before they are on disk (synchronous_commit=off)`, remedy);
-  }
-  if (version === null) return ok("database", `${kind}, still empty: its tables are created at the first start`);
-  const [found, newest] = [`${kind}, schema ${version}`, MIGRATIONS.length];
-  if (version === newest) return ok("database", found);
-  return version < newest
-    ? warn("database", `${found}: will be upgraded to ${newest} at the next start`, "back it up")
-    : fail("database", `${found}: written by a newer version of this program`, GO_BACK);
-}
-
-function judgeClock(aheadMs: number): Finding {
-  if (Math.abs(aheadMs) <= MINUTE_MS) return ok("clock", "the same as the database's");
-  const problem = `The clock of ${hostname()} is ${durationInWords(Math.abs(aheadMs), Math.round)} ${aheadMs > 0 ? "ahead of" : "behind"} the database's`;
-  return warn("clock", problem, "check the clock, and set it, preferably with a time service such as chrony");
 }
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Status } from "../store/status.ts";
-import { StoreLost } from "../store/store.ts";
 import { withinMs } from "../time.ts";
 
 /** Load balancers usually wait longer than this for an answer. */
@@ -53,8 +52,8 @@ export function serveHealth(app: FastifyInstance, status: Pick<Status, "ping">, 
     try {
       await withinMs(STORE_TIMEOUT_MS, status.ping());
       return reply.send({ status: "ready" });
-    } catch (error) {
-      return reply.code(503).send({ status: error instanceof StoreLost ? "store lost" : "store unavailable" });
+    } catch {
+      return reply.code(503).send({ status: "store unavailable" });
     }
   });
 }

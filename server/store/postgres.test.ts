@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { connect, createServer } from "node:net";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
@@ -12,14 +13,15 @@ import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts"
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { createStore } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
-import { openSqliteToRead, sqliteFile } from "./sqlite.ts";
+import { sqliteFile } from "./sqlite.ts";
 import { StoreUnavailable } from "./store.ts";
 
 const server = await sharePostgres();
 afterAll(() => server.stop());
 
 /** Checks at every ping whether the database can be written. */
-const open = async (url: string) => untilEnd(createStore(await openPostgres(url), RETENTION, { checkIntervalMs: 0 }));
+const open = async (url: string) =>
+  untilEnd(createStore(await openPostgres(url), { retention: RETENTION, checkIntervalMs: 0 }));
 
 /** A separate database, so that settings can be changed for it alone. */
 async function createOwnDatabase(): Promise<{ name: string; url: string }> {
@@ -107,13 +109,18 @@ test("backs up every column of every table", async () => {
   const rows = (await server.administer(
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = '${schemaOf(url)}'`,
   )) as { name: string }[];
-  const copy = await openSqliteToRead(sqliteFile(folder));
-  const columns = await copy?.query<{ name: string }>(
+  const copy = new DatabaseSync(sqliteFile(folder), { readOnly: true });
+  onTestFinished(() => copy.close());
+  const columns = copy.prepare(
     `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
      WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'`,
   );
-  await copy?.close();
-  expect(columns?.map(({ name }) => name).sort()).toEqual(rows.map(({ name }) => name).sort());
+  expect(
+    columns
+      .all()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(rows.map(({ name }) => name).sort());
 });
 
 test("leaves no copy of an erased message in the tables' files", async () => {

@@ -12,7 +12,7 @@ import {
   type Value,
 } from "./database.ts";
 import { StoreUnavailable } from "./store.ts";
-import { castTypeOf } from "./tables.ts";
+import { allTables, castTypeOf } from "./tables.ts";
 
 const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
@@ -66,11 +66,10 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. The server's
     // operator decides how long its write-ahead log and archives are kept.
     eraseTraces: () => vacuum(pool),
+    // PostgreSQL's own tools find damage.
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
-    // PostgreSQL's own tools find damage.
-    damagedAt: () => null,
     async copyTo(file, createEmpty) {
       const copy = await createEmpty(file);
       await tryTransaction(pool, ({ query }) => copyInto(copy, query), { isSnapshot: true }).finally(() =>
@@ -259,12 +258,8 @@ async function tryTransaction<T>(
 }
 
 async function copyInto(copy: Database, query: Query): Promise<void> {
-  const tables = await copy.query<{ name: string }>(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
-  );
-  for (const { name: table } of tables) {
-    const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
-    const names = columns.map(({ name }) => name);
+  for (const [table, columns] of allTables()) {
+    const names = columns.map(([name]) => name);
     const items = names.map((_, index) => `value ->> ${index}`);
     await query(`DECLARE copied CURSOR FOR SELECT json_build_array(${names}) AS row FROM ${table}`);
     for (;;) {

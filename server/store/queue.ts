@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
-import { type Database, type Dialect, insertRows, type Query, readColumn, type Sql, type Value } from "./database.ts";
+import { type Database, type Dialect, insertRows, type Query, readColumn, type Value } from "./database.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
 import { readLastReplies, type ThreadedReply } from "./replies.ts";
-import { expiry, writeExpiry } from "./retention.ts";
-import { type Channel, type DeliveryState, StoreDamaged, type StoredMessage } from "./store.ts";
+import { expiry } from "./retention.ts";
+import type { Channel, DeliveryState, StoredMessage } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
@@ -170,61 +170,38 @@ async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): 
   }
 }
 
-/** Marks messages in a damaged part of the file as failed, so that they do not block others. */
-async function setDamagedAside(sql: Sql, channel: Channel, limit: number, leaseMs: number, now: Date): Promise<void> {
-  const { query, dialect } = sql;
-  const chosen = `${chosenDeliveries(dialect)} SELECT message_id FROM chosen`;
-  for (const id of await readColumn<number>(query, chosen, [channel, now, leaseMs, limit])) {
-    try {
-      await readMessages(sql, [id]);
-    } catch (error) {
-      if (!(error instanceof StoreDamaged)) throw error;
-      await query(
-        `UPDATE deliveries SET state = 'failed', changed_at = $3, due_at = NULL, error = $4, lease_token = NULL,
-           leased_until = NULL WHERE message_id = $1 AND channel = $2`,
-        [id, channel, now, "its part of the database is damaged"],
-      );
-      await writeExpiry(sql, [id]);
-    }
-  }
-}
-
 export type Queue = ReturnType<typeof createQueue>;
 
 export function createQueue(database: Database, secret: string, author: string | null) {
   const { query, transaction } = database;
-
-  function claimReadable(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
-    return transaction(async (sql) => {
-      const rows = await sql.query<ClaimRow>(claimStatement(sql.dialect), [channel, now, leaseMs, limit, randomUUID()]);
-      if (rows.length === 0) return [];
-      const ids = rows.map(({ messageId }) => messageId);
-      const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
-      await addEvents(sql, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED, author });
-      const replies = channel === "reply" ? await readLastReplies(sql, ids) : null;
-      const messages = new Map((await readMessages(sql, ids)).map((message) => [message.id, message]));
-      // Another node may have restricted a message after the statement found it. Its lease ends unused.
-      const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
-        const message = messages.get(messageId);
-        const reply = replies?.get(messageId) ?? null;
-        return message && !message.isRestricted ? [{ channel, message, reply, ...attempt }] : [];
-      });
-      return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
-    });
-  }
   return {
     /**
      * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. If the last attempt
      * has no result, adds a line to the message's history, because the delivery may arrive twice.
      */
-    async claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
-      try {
-        return await claimReadable(channel, limit, leaseMs, now);
-      } catch (error) {
-        if (!(error instanceof StoreDamaged)) throw error;
-        await setDamagedAside(database, channel, limit, leaseMs, now);
-        return claimReadable(channel, limit, leaseMs, now);
-      }
+    claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
+      return transaction(async (sql) => {
+        const rows = await sql.query<ClaimRow>(claimStatement(sql.dialect), [
+          channel,
+          now,
+          leaseMs,
+          limit,
+          randomUUID(),
+        ]);
+        if (rows.length === 0) return [];
+        const ids = rows.map(({ messageId }) => messageId);
+        const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
+        await addEvents(sql, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED, author });
+        const replies = channel === "reply" ? await readLastReplies(sql, ids) : null;
+        const messages = new Map((await readMessages(sql, ids)).map((message) => [message.id, message]));
+        // Another node may have restricted a message after the statement found it. Its lease ends unused.
+        const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
+          const message = messages.get(messageId);
+          const reply = replies?.get(messageId) ?? null;
+          return message && !message.isRestricted ? [{ channel, message, reply, ...attempt }] : [];
+        });
+        return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
+      });
     },
 
     /**

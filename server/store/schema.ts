@@ -3,7 +3,7 @@ import { DAY_MS } from "../time.ts";
 import { type Dialect, type Query, readMeta, SECRET, type Sql, writeMeta } from "./database.ts";
 import { FORGET_RETENTION } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreNotReady, StoreRefused, StoreUnavailable } from "./store.ts";
 
 /** The statements that upgrade from the previous version. Never edit a released migration: add another. */
 export type Migration = (dialect: Dialect) => readonly string[];
@@ -36,7 +36,7 @@ function towardsTwo(dialect: Dialect): readonly string[] {
 }
 
 /** What to do with a database of a newer version. */
-export const GO_BACK =
+const GO_BACK =
   "run that version; to go back, restore a backup made before the upgrade into an empty database, as docs/operations.md describes";
 
 /**
@@ -74,24 +74,23 @@ export function schemaStatements(dialect: Dialect, fromVersion: number, toVersio
 }
 
 /**
- * For commands that must not change the schema, because the website may run another version: resolves to the database's
- * secret; empty if there is none yet. Rejects with StoreRefused if the tables are of a newer version, or also if they
- * are missing or of an earlier one. Writes nothing.
+ * For commands, which must not change the schema, because the website may run another version: resolves to the
+ * database's secret. Rejects with StoreRefused unless the tables are of this version. Writes nothing.
  */
-export async function readSecret(sql: Sql, otherSchema: "refuse" | "keep"): Promise<string> {
+export async function readSecret(sql: Sql): Promise<string> {
   const version = await readKnownVersion(sql);
-  if (version === null && otherSchema === "refuse") {
+  if (version === null) {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
-    throw new StoreRefused({ problem: "The message database is empty", remedy });
+    throw new StoreNotReady({ problem: "The message database is empty", remedy });
   }
-  if (version !== null && version < MIGRATIONS.length && otherSchema === "refuse") {
-    throw new StoreRefused({
+  if (version < MIGRATIONS.length) {
+    throw new StoreNotReady({
       problem: `This database was written by an older version of the program (schema ${version}, this one needs ${MIGRATIONS.length})`,
       remedy:
         "restart the website with this version, which upgrades the database; until then use the older version's commands",
     });
   }
-  return version === null ? "" : ((await readMeta(sql.query, SECRET)) ?? "");
+  return (await readMeta(sql.query, SECRET)) ?? "";
 }
 
 /** The same as `readSchemaVersion`, but rejects with StoreRefused if it is newer than this program. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
+import type { Advice } from "../../contract/commands.ts";
 import { serially } from "../../contract/serially.ts";
 import { errorCode, isSystemError } from "../log.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type Value,
 } from "./database.ts";
 import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
-import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 export const sqliteDialect: Dialect = {
   integer: "INTEGER",
@@ -70,21 +71,32 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
+interface SqliteOptions {
+  /** Called once if the files are no longer those that were opened. From then on every call rejects. */
+  onLost?: ((error: StoreUnavailable) => void) | undefined;
+  /** SQLite's own version. */
+  version?: string | undefined;
+}
+
 /** Opens the file; creates it if necessary. Safe if several processes do so at once. */
-export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?? ""): Promise<Database> {
-  requireSafeVersion(sqliteVersion);
+export async function openSqlite(
+  file: string,
+  { onLost = () => {}, version = versions.sqlite }: SqliteOptions = {},
+): Promise<Database> {
+  requireSafeVersion(version ?? "");
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   const query = queryOf(db);
   // Keeps statements out of each other's transactions.
   const inTurn = serially();
-  let damagedAt: Date | null = null;
   const run = <T>(work: () => Promise<T>) =>
-    inTurn(work).catch((error) => {
-      const known = toStoreError(error);
-      if (known instanceof StoreDamaged) damagedAt ??= new Date();
-      throw known;
-    });
+    inTurn(() =>
+      work().catch((error) => {
+        const known = toStoreError(error);
+        if (isDamage(known)) markDamaged(db);
+        throw known;
+      }),
+    );
   try {
     await run(async () => {
       requireOwnFile(db, file);
@@ -95,7 +107,7 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
     db.close();
     throw error;
   }
-  const upkeep = createUpkeep(db, file);
+  const upkeep = createUpkeep(db, file, onLost);
   const runOnFile = <T>(work: () => Promise<T>) => run(() => upkeep.verify().then(work));
   // If it finds a problem, the next call rejects with it.
   const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
@@ -107,8 +119,10 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
     // There is only one server, so its clock is the only one.
     time: async () => new Date(),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
-    verify: () => run(upkeep.verify),
-    damagedAt: () => damagedAt,
+    verify: () =>
+      runOnFile(async () => {
+        if (isMarkedDamaged(db)) throw new StoreUnavailable(DAMAGE);
+      }),
     copyTo: (target) => runOnFile(async () => void (await query("VACUUM INTO $1", [target]))),
     close: () =>
       run(async () => {
@@ -117,20 +131,6 @@ export async function openSqlite(file: string, sqliteVersion = versions.sqlite ?
         db.close();
         upkeep.end();
       }),
-  };
-}
-
-/** Reads without creating, upgrading or locking anything; `null` if there is no database. */
-export async function openSqliteToRead(
-  file: string,
-): Promise<Pick<Database, "query" | "dialect" | "time" | "close"> | null> {
-  if (!existsSync(file)) return null;
-  const db = await Promise.try(() => new DatabaseSync(file, { readOnly: true })).catch(throwStoreError);
-  return {
-    dialect: sqliteDialect,
-    query: queryOf(db),
-    time: async () => new Date(),
-    close: async () => db.close(),
   };
 }
 
@@ -159,21 +159,25 @@ export function lockFolder(
 }
 
 /** Maintains the files of an open database. Its functions run between transactions. */
-function createUpkeep(db: DatabaseSync, file: string) {
+function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnavailable) => void) {
   const files = rememberFiles(file);
-  let isLost = false;
+  let loss: StoreUnavailable | null = null;
   const change = createSignal();
   const dataVersion = db.prepare("PRAGMA data_version");
   let version = dataVersion.get()?.data_version;
   let logVersion: string | null = null;
   let checkpointedAtMs = performance.now();
 
-  /** Rejects with StoreLost if the files are not those that were opened. They never count as found again. */
+  /** Rejects if the files are not those that were opened. They never count as found again. */
   async function verify(): Promise<void> {
-    isLost ||= !files.areInPlace();
-    if (!isLost) return;
-    const problem = `${file}, or its -wal or -shm file, was removed or replaced while it was in use, and the server stores no more messages`;
-    throw new StoreLost({ problem, remedy: "stop the server, put the files back or restore a backup, and start it" });
+    if (loss === null && !files.areInPlace()) {
+      const problem = `${file}, or its -wal or -shm file, was removed or replaced while it was in use`;
+      loss = new StoreUnavailable({ problem, remedy: "put the files back or restore a backup, then restart" });
+      db.close();
+      files.removeStrays();
+      onLost(loss);
+    }
+    if (loss) throw loss;
   }
 
   /** Call it regularly: it notices changes of other processes, and empties the write-ahead log if there are no writes. */
@@ -290,8 +294,12 @@ async function switchToWal(db: DatabaseSync): Promise<void> {
 }
 
 const BUSY = 5;
-const DAMAGED = 11;
 const NOT_A_DATABASE = 26;
+const DAMAGED: readonly (number | undefined)[] = [11, NOT_A_DATABASE];
+const DAMAGE: Advice = {
+  problem: "The file of the message database is damaged",
+  remedy: "recover its messages with sqlite3, as docs/operations.md describes, or restore the last backup",
+};
 const LOCKED = ["it stayed locked by another program", "close that program"] as const;
 /** Result codes that mean "not now" or "not on this disk", each with its cause and remedy. */
 const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: string]>> = {
@@ -300,14 +308,9 @@ const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: str
   7: ["there is no memory left", "free some memory"],
   8: ["it is read-only", "make the file and its folder (DATA_DIR) writable"],
   10: ["the disk reported an error", "check the disk that holds DATA_DIR"],
-  [DAMAGED]: [
-    "a part of its file is damaged",
-    "stop the server and save the readable messages with the command rescue",
-  ],
   13: ["the disk is full", "free some space on the disk with DATA_DIR"],
   14: ["its file cannot be opened", "check that DATA_DIR exists and is writable"],
   15: ["its lock files cannot be used", "DATA_DIR must be on a local disk"],
-  [NOT_A_DATABASE]: ["its file is damaged", "stop the server and restore a backup"],
 };
 
 /** A StoreUnavailable if a retry may succeed; any other error unchanged. */
@@ -321,19 +324,33 @@ export function toStoreError(error: unknown): unknown {
     return new StoreUnavailable({ problem: "The message database is closed" }, { cause: error });
   }
   const code = primaryCode(error) ?? 0;
+  if (DAMAGED.includes(code)) return new StoreUnavailable(DAMAGE, { cause: error });
   const [reason, remedy] = UNAVAILABLE[code] ?? [];
   if (!reason || !remedy) return error;
-  const kind = code === DAMAGED || code === NOT_A_DATABASE ? StoreDamaged : StoreUnavailable;
   const problem = `The message database cannot be used: ${reason} (SQLite error ${code})`;
-  return new kind({ problem, remedy }, { cause: error });
+  return new StoreUnavailable({ problem, remedy }, { cause: error });
+}
+
+/** Whether the error says that a file is damaged. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof StoreUnavailable && DAMAGED.includes(primaryCode(error.cause));
+}
+
+/** Marks the file in its header, so that every process knows of the damage, also after a restart. */
+function markDamaged(db: DatabaseSync): void {
+  try {
+    if (!isMarkedDamaged(db)) db.exec("PRAGMA user_version = 1");
+  } catch {
+    // The damage includes the header, and every call fails.
+  }
+}
+
+function isMarkedDamaged(db: DatabaseSync): boolean {
+  return db.prepare("PRAGMA user_version").get()?.user_version !== 0;
 }
 
 export function isNotADatabase(error: unknown): boolean {
   return primaryCode(error) === NOT_A_DATABASE;
-}
-
-function throwStoreError(error: unknown): never {
-  throw toStoreError(error);
 }
 
 /** Extended codes such as SQLITE_IOERR_FSYNC contain the primary code in their low byte. */

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { HOUR_MS, isWithin } from "../time.ts";
 import { type Database, type Query, readMeta, writeMeta } from "./database.ts";
 import type { Channel } from "./store.ts";
@@ -15,7 +15,10 @@ export interface Pause {
 const NODE = "node.";
 const ALERT = "alert.";
 const BACKED_UP = "last_backup";
-export const DAMAGED = "damaged_at";
+/** A check writes to the disk, and every request for `/readyz` or the metrics needs one. */
+const CHECK_INTERVAL_MS = 10_000;
+/** As much as the longest message. */
+const CHECK_BYTES = 7000;
 /** A server counts as dead after two missed reports. */
 const SILENT_MS = 150_000;
 
@@ -43,29 +46,28 @@ export function markBackedUp(query: Query, now: Date): Promise<void> {
 
 export type Status = ReturnType<typeof createStatus>;
 
-/** `check` rejects if a message could not be written. */
-export function createStatus(database: Database, check: () => Promise<void>) {
+export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVAL_MS) {
   const { query, time, verify, nextChange } = database;
   const name = NODE + randomUUID();
+  let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   return {
     /** The database's time if servers share it, otherwise this machine's. */
     time,
     /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
     nextChange: mayTake(Number.POSITIVE_INFINITY, nextChange),
-    /** When a statement first found damage in the database's file, in any process; `null` if none has. Never rejects. */
-    async damagedAt(): Promise<Date | null> {
-      const [noted, found] = [await readTime(query, DAMAGED).catch(() => null), database.damagedAt()];
-      if (noted === null && found) await writeMeta(query, DAMAGED, String(found.getTime())).catch(() => {});
-      return noted ?? found;
-    },
     lastBackupAt: () => readTime(query, BACKED_UP),
     /**
-     * Rejects if a message could not be written, and with StoreLost at once if the database's files are gone. All
-     * callers share one write per ten seconds, or one per second after a failure.
+     * Rejects if no message should be stored: at once if the database's files are gone or damaged, otherwise if a small
+     * write fails. All callers share one write per ten seconds.
      */
     async ping(): Promise<void> {
       await verify();
-      await check();
+      if (performance.now() - checkedAtMs >= checkIntervalMs) {
+        checkedAtMs = performance.now();
+        // Random, because PostgreSQL compresses other data.
+        checked = writeMeta(query, "write_check", randomBytes(CHECK_BYTES).toString("base64"));
+      }
+      await checked;
     },
 
     /** Reports that this server runs, and its paused channels. Call it at least once a minute, and with `null` on stop. */

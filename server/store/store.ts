@@ -151,17 +151,7 @@ export interface Delivery {
 
 /** The store is unavailable for now; a later attempt may succeed. */
 export class StoreUnavailable extends OperatorError {
-  override readonly name: string = "StoreUnavailable";
-}
-
-/** The database's files were removed or replaced while they were open. */
-export class StoreLost extends StoreUnavailable {
-  override readonly name = "StoreLost";
-}
-
-/** Parts of the database's file cannot be read. The other parts can be used, and `rescue` can save them. */
-export class StoreDamaged extends StoreUnavailable {
-  override readonly name = "StoreDamaged";
+  override readonly name = "StoreUnavailable";
 }
 
 /**
@@ -169,12 +159,17 @@ export class StoreDamaged extends StoreUnavailable {
  * another server uses.
  */
 export class StoreRefused extends OperatorError {
-  override readonly name = "StoreRefused";
+  override readonly name: string = "StoreRefused";
+}
+
+/** The website has not yet created the database, or upgraded it to this version. */
+export class StoreNotReady extends StoreRefused {
+  override readonly name = "StoreNotReady";
 }
 
 /** Restores the class of an error from another thread. */
 export function restoreError({ name, message, stack, code, advice }: PlainError): Error {
-  const kind = [StoreLost, StoreDamaged, StoreUnavailable, StoreRefused].find((known) => known.name === name);
+  const kind = [StoreUnavailable, StoreRefused].find((known) => known.name === name);
   // With the stack of its thread, which shows where the defect is.
   return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name, stack }, code ? { code } : {});
 }

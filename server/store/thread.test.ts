@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
 interface Target {
@@ -47,8 +47,6 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
 
 test.each([
   ["StoreUnavailable", StoreUnavailable],
-  ["StoreLost", StoreLost],
-  ["StoreDamaged", StoreDamaged],
   ["StoreRefused", StoreRefused],
   ["RangeError", Error],
 ])("an error keeps its class and message: %s", async (name, kind) => {

@@ -14,6 +14,8 @@ const CALL_LIMIT_MS = 8000;
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** What the thread has: each part's methods, with the limit of a call, and plain values. */
 type Served = Readonly<Record<string, Readonly<Record<string, number>> | Uint8Array>>;
+/** The reply with which the thread reports that what it serves is unusable until a restart. */
+const ENDED = -1;
 /** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: PlainError };
 
@@ -35,7 +37,7 @@ function noAnswer(limitMs: number): StoreUnavailable {
 
 /**
  * Runs the file in a thread and resolves to the object that `serveThread` opens there. `close` ends the thread. `onEnd`
- * is called if the thread ends without it.
+ * is called once if the thread ends without it, or reports an end. Then every call rejects.
  */
 export async function openInThread<Target>(
   file: URL,
@@ -48,19 +50,22 @@ export async function openInThread<Target>(
   let lastId = 0;
   let ended: StoreUnavailable | null = null;
   thread.on("message", (reply: Reply) => {
+    if (reply.id === ENDED && reply.failure) return end(restoreError(reply.failure) as StoreUnavailable);
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
     if (reply.failure) call?.reject(restoreError(reply.failure));
     else call?.resolve(reply.result);
   });
-  thread.on("error", (error) => end(errorName(error)));
-  thread.once("exit", () => end("no error was given"));
-  function end(reason: string): void {
-    if (ended) return;
-    ended = new StoreUnavailable({
+  const endOf = (reason: string) =>
+    new StoreUnavailable({
       problem: `The message database's thread ended (${reason})`,
       remedy: "restart the server",
     });
+  thread.on("error", (error) => end(endOf(errorName(error))));
+  thread.once("exit", () => end(endOf("no error was given")));
+  function end(error: StoreUnavailable): void {
+    if (ended) return;
+    ended = error;
     for (const { reject } of waiting.values()) reject(ended);
     onEnd(ended);
   }
@@ -89,8 +94,11 @@ export async function openInThread<Target>(
   return { ...Object.fromEntries(parts), close } as Target;
 }
 
-/** Call it in the thread. Opens the object and serves its parts. If opening fails, it serves only `close`. */
-export async function serveThread(open: () => Promise<object>): Promise<void> {
+/**
+ * Call it in the thread. Opens the object and serves its parts. If opening fails, it serves only `close`. `open` gets a
+ * function with which the object reports its end.
+ */
+export async function serveThread(open: (onEnd: (error: StoreUnavailable) => void) => Promise<object>): Promise<void> {
   type Methods = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
   let target: Readonly<Record<string, unknown>> = { close: () => {} };
   const reply = (message: Reply) => parentPort?.postMessage(message);
@@ -105,7 +113,7 @@ export async function serveThread(open: () => Promise<object>): Promise<void> {
     return answer(id, () => methods[name ?? part]?.(...args));
   });
   await answer(0, async (): Promise<Served> => {
-    target = { ...(await open()) };
+    target = { ...(await open((error) => reply({ id: ENDED, failure: toPlainError(error) }))) };
     const { close: _, ...parts } = target;
     const served = Object.entries(parts).map(([part, methods]) => {
       if (methods instanceof Uint8Array) return [part, methods];

@@ -11,9 +11,8 @@ import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { exportMessages } from "../desk/export.ts";
 import { findLeftMessages } from "./archive.ts";
-import type { Store, StoreOptions } from "./open-store.ts";
+import { openArchive, type Store, type StoreOptions } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
-import { rescueMessages } from "./rescue.ts";
 import { MIGRATIONS, migrate } from "./schema.ts";
 import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
 import { allTables } from "./tables.ts";
@@ -32,17 +31,18 @@ async function load(kind: keyof typeof DATABASES, release: string) {
   const dataDir = await makeScratchFolder();
   const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
   const open = (options?: StoreOptions) => untilEnd(openStoreInProcess({ dataDir, databaseUrl }, options));
+  const openAsArchive = () => untilEnd(openArchive({ dataDir, databaseUrl }));
   if (databaseUrl === null) {
     const db = new DatabaseSync(sqliteFile(dataDir));
     onTestFinished(() => db.close());
     db.exec(dump);
-    return { dump, dataDir, open, read: async (sql: string) => db.prepare(sql).all() };
+    return { dump, dataDir, open, openAsArchive, read: async (sql: string) => db.prepare(sql).all() };
   }
   const client = new pg.Client(databaseUrl);
   await client.connect();
   onTestFinished(() => client.end());
   await client.query(dump);
-  return { dump, dataDir, open, read: async (sql: string) => (await client.query(sql)).rows };
+  return { dump, dataDir, open, openAsArchive, read: async (sql: string) => (await client.query(sql)).rows };
 }
 
 async function exported(store: Store): Promise<unknown[]> {
@@ -171,28 +171,26 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
     });
 
     test("is not upgraded by a restore that is refused, because its website runs or it has messages", async () => {
-      const { dump, open, read, dataDir } = await load(kind, release);
+      const { dump, openAsArchive, read, dataDir } = await load(kind, release);
       const backup = sqliteFile((await load("SQLite", release)).dataDir);
-      const store = await open({ otherSchema: "keep" });
-      await expect(store.archive.restore(backup, false, [])).rejects.toThrow(/^This database already has messages/);
+      const archive = await openAsArchive();
+      await expect(archive.restore(backup, false, [])).rejects.toThrow(/^This database already has messages/);
       const report = JSON.stringify({ atMs: Date.now(), pauses: [] });
       const unlock = lockFolder(dataDir);
       onTestFinished(unlock);
       await read(`INSERT INTO meta VALUES ('node.1', '${report}') RETURNING name`);
-      await expect(store.archive.restore(backup, true, [])).rejects.toThrow(/^A website (already )?uses/);
+      await expect(archive.restore(backup, true, [])).rejects.toThrow(/^A website (already )?uses/);
       const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");
       expect(version).toMatchObject({ value: String(versionOf(dump)) });
     });
 
     test("is restored from a backup, which stays as it is", async () => {
-      const { open } = await load(kind, release);
+      const { open, openAsArchive } = await load(kind, release);
       const { dataDir } = await load("SQLite", release);
       const backup = sqliteFile(dataDir);
       const before = readFileSync(backup);
-      const store = await open({ otherSchema: "keep" });
-      expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: expected(release).length });
-      // The website knows RETENTION.
-      await store.close();
+      const archive = await openAsArchive();
+      expect(await archive.restore(backup, true, [])).toMatchObject({ messages: expected(release).length });
       expect(await exported(await open())).toMatchObject(expected(release));
       expect(readFileSync(backup).equals(before)).toBe(true);
       expect(readdirSync(dataDir)).toEqual(["messages.db"]);
@@ -209,17 +207,6 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       expect(findLeftMessages({ dataDir, databaseUrl: "postgres://db/site" })).toMatchObject({ advice: { problem } });
     }
   });
-
-  test("is rescued", async () => {
-    const { dataDir } = await load("SQLite", release);
-    const rescued = join(await makeScratchFolder(), "rescued.db");
-    const messages = expected(release).length;
-    expect(await rescueMessages(dataDir, rescued)).toEqual({ messages, unreadable: [] });
-    const db = new DatabaseSync(rescued, { readOnly: true });
-    onTestFinished(() => db.close());
-    expect(db.prepare("SELECT text FROM drafts ORDER BY text").all().at(-1)).toEqual({ text: "Dear Grace" });
-    expect(readdirSync(dataDir)).toEqual(["messages.db"]);
-  });
 });
 
 const OLDER = readdirSync(RELEASES).filter(
@@ -231,7 +218,7 @@ describe.each(OLDER)("a database of the older version %s", (release) => {
     "is not upgraded on %s by an operator's command, which says what to do",
     async (kind) => {
       const { dump, open, read } = await load(kind, release);
-      await expect(open({ otherSchema: "refuse" })).rejects.toThrow(
+      await expect(open({ upgrades: false })).rejects.toThrow(
         /^This database was written by an older version .+; restart the website with this version, .+$/,
       );
       const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");

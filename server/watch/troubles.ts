@@ -16,11 +16,6 @@ const STORE_AWAY_MS = MINUTE_MS / 2;
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
 export const LOW_DISK_REMEDY = "free some space: when the disk is full, no message can be stored";
-/** For a damaged SQLite file. */
-export const RESCUE = {
-  remedy: "stop the website and save the readable messages, as docs/operations.md describes",
-  command: "messages rescue FILE",
-} as const;
 
 /** A busy database needs less, and Prometheus waits longer. */
 const ANSWER_LIMIT_MS = 5000;
@@ -63,19 +58,12 @@ interface Rule {
 const TROUBLES = {
   "store-away": {
     severity: "critical",
-    find({ now, problem, damagedAt, awaySince: since, askedBy }) {
+    find({ now, problem, awaySince: since, askedBy }) {
       const isLong = since && (askedBy === "operator" || ageMs(since, now) >= STORE_AWAY_MS);
-      if (!isLong || damagedAt) return null;
+      if (!isLong) return null;
       const [{ problem: reason = "", remedy = undefined } = {}] = problem?.advice ?? [];
       const away = `No message can be stored, and visitors are asked to try again. ${reason}`;
       return { problem: away, remedy, since };
-    },
-  },
-  "store-damaged": {
-    severity: "critical",
-    find({ damagedAt: since }) {
-      const problem = "The message database is damaged: some messages cannot be read or sent";
-      return since && { problem, ...RESCUE, since };
     },
   },
   "disk-low": {
@@ -223,8 +211,6 @@ interface Situation {
 interface Seen extends Facts, Pick<Situation, "now" | "problem">, WatchOptions {
   /** Since when no message can be stored. */
   awaySince: Date | null;
-  /** When the database was found to be damaged. */
-  damagedAt: Date | null;
   /** In DATA_DIR. */
   freeBytes: number;
 }
@@ -253,7 +239,7 @@ export function createWatch(options: WatchOptions) {
       if (isDefect(error)) defect ??= error;
       return null;
     };
-    const [facts, refusal, freeBytes, damagedAt] = await Promise.all([
+    const [facts, refusal, freeBytes] = await Promise.all([
       inTime(readFacts(store, now, promisedMs)).catch(noteDefect),
       // `ping` writes, because a full disk can still be read.
       inTime(store.status.ping()).catch((error) => {
@@ -262,14 +248,13 @@ export function createWatch(options: WatchOptions) {
         return new StoreUnavailable({ problem: `The message database cannot be used (${errorName(error)})` });
       }),
       freeBytesOf(dataDir),
-      inTime(store.status.damagedAt()).catch(noteDefect),
     ]);
     const isUnread = facts === null && defect === null;
     const problem =
       refusal ?? (isUnread ? new StoreUnavailable({ problem: "The message database cannot be read" }) : null);
     awaySince = problem && (awaySince ?? now);
 
-    const seen = { ...options, now, problem, awaySince, damagedAt, freeBytes, ...(facts ?? UNREAD) };
+    const seen = { ...options, now, problem, awaySince, freeBytes, ...(facts ?? UNREAD) };
     const troubles = Object.entries<Rule>(TROUBLES).flatMap(([kind, { severity, find }]) => {
       const usual = { kind: kind as TroubleKind, channel: null, severity, count: 1, since: null, lastAt: null };
       return [find(seen) ?? []].flat().map((found): Trouble => ({ ...usual, ...found }));

@@ -5,10 +5,10 @@ import { DAY_MS } from "../../server/time.ts";
 
 export const RETENTION: Retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS };
 
-/** The store as the operator's commands open it, with SQLite in this thread and the default RETENTION. */
+/** The store as the operator's commands open it, with SQLite in this thread, except that it creates its tables. */
 export function openStoreInProcess(
   settings: { dataDir: string; databaseUrl: string | null; retention?: Retention | undefined; account?: string },
   options: StoreOptions = {},
 ): Promise<Store> {
-  return openStore({ ...settings, retention: settings.retention ?? RETENTION }, options);
+  return openStore({ ...settings, retention: settings.retention ?? RETENTION }, { upgrades: true, ...options });
 }

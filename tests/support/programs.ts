@@ -16,6 +16,7 @@ export const TEST_PROGRAMS = {
   orca: ["orca", "at-spi2-core", "dbus-daemon", "firefox-esr", "openbox", "speech-dispatcher", "xdotool", "xvfb"],
   pdftotext: ["poppler-utils"],
   prlimit: ["util-linux"],
+  sqlite3: ["sqlite3"],
   strace: ["strace"],
   "systemd-analyze": ["systemd"],
   // The engine, a way to drive it, a display, and decoders for the film.

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import { OperatorError } from "../../operator-error.ts";
+import type { openArchive } from "../../store/open-store.ts";
 import type { Desk } from "../desk.ts";
 import type { createCaller } from "../operations.ts";
 
@@ -30,9 +31,11 @@ export interface Context extends Omit<Shell, "env" | "account"> {
   /** The server's settings. Throws a ConfigError. */
   readConfig(): Config;
   /** Opens the server's messages and closes them after the command. Notes and replies are signed with `name`. */
-  openDesk(options?: { name?: string | undefined; isNew?: boolean }): Promise<Desk>;
+  openDesk(options?: { name?: string | undefined }): Promise<Desk>;
+  /** Opens a database that may be empty or of an earlier version, to restore a backup, and closes it after the command. */
+  openArchive(): ReturnType<typeof openArchive>;
   /** The operator's operations. A ZodError means that the command was used incorrectly. */
-  call(options?: { name?: string | undefined; isNew?: boolean }): Promise<ReturnType<typeof createCaller>>;
+  call(options?: { name?: string | undefined }): Promise<ReturnType<typeof createCaller>>;
   /** Prints the result as JSON if the operator asked for that, otherwise the text. */
   print(options: { json?: true | undefined }, result: object, text: string): void | Promise<void>;
   /** For a command that ran and found a problem. */

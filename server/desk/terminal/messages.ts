@@ -1,4 +1,5 @@
 import { access, readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { Advice } from "../../../contract/commands.ts";
@@ -14,7 +15,6 @@ import { readOldErasures } from "../erasures.ts";
 import { cellText, exportMessages, type Fact } from "../export.ts";
 import { messageJson, messagesJson, type readDetail, viewerOf } from "../messages.ts";
 import { FILTER } from "../operations.ts";
-import { rescue } from "../rescue.ts";
 import type { readStatus } from "../status.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, cut, table } from "./output.ts";
@@ -241,18 +241,6 @@ data: protect it as you protect the database itself.`,
   });
 
   add(
-    "rescue <FILE>",
-    "copy the readable messages of a damaged SQLite database to a new file",
-    [JSON_OPTION],
-    `Reads messages.db in DATA_DIR one message at a time, and names what it leaves out. "restore" reads FILE.`,
-  ).action(async (file: string, options: Options) => {
-    const { messages, unreadable } = await rescue(context.readConfig(), file);
-    const lost = unreadable.length === 0 ? "" : `Left out, because not readable: ${unreadable.join(", ")}.\n`;
-    const text = `${plural(messages, "message")} copied to ${visible(file)}.\n${lost}`;
-    return print(options, { file, messages, unreadable }, text);
-  });
-
-  add(
     "restore <FILE>",
     "restore a backup to the database in the settings; stop the server first",
     [["--replace", "first remove all messages that are in the database"], YES_OPTION, JSON_OPTION],
@@ -262,16 +250,16 @@ this also moves messages from SQLite to PostgreSQL.`,
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
     // Checks this before a database is created.
     await access(file).catch(unreadable(file));
-    const calls = await call({ isNew: true });
-    const { store, dataDir } = await openDesk();
-    const { messages: all, erasures } = (await store.archive.countAll()) ?? { messages: 0, erasures: 0 };
-    const isUnknown = all + erasures === 0 && (await readOldErasures(dataDir)).length === 0;
+    const archive = await context.openArchive();
+    const { messages: all, erasures } = (await archive.countAll()) ?? { messages: 0, erasures: 0 };
+    const listed = await readOldErasures(context.readConfig().dataDir);
+    const isUnknown = all + erasures + listed.length === 0;
     const question = isUnknown
       ? `${NO_ERASURES} Restore ${visible(file)}?`
       : `Permanently remove ${plural(all, "message")} and restore those in ${visible(file)} instead?`;
     const isAsked = isUnknown || (replace && all > 0);
     if (isAsked && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");
-    const result = await calls.restore({ file, replace });
+    const result = await archive.restore(resolve(file), replace, listed);
     const { messages, waiting, erased, restrictions, corrections } = result;
     const newer = [
       isUnknown && NO_ERASURES,

@@ -1,15 +1,12 @@
-import { statSync } from "node:fs";
 import { TRPCError } from "@trpc/server";
 import { Command, CommanderError } from "commander";
 import { z } from "zod";
 import { adviceLine, programName } from "../../../contract/commands.ts";
 import { visibleLines } from "../../../contract/text.ts";
 import { type Config, parseConfig } from "../../config.ts";
-import { errorCode } from "../../log.ts";
 import { readSite } from "../../manifest.ts";
 import { OperatorError } from "../../operator-error.ts";
-import { openStore } from "../../store/open-store.ts";
-import { sqliteFile } from "../../store/sqlite.ts";
+import { openArchive, openStore } from "../../store/open-store.ts";
 import { channelsOf } from "../../store/store.ts";
 import type { Desk } from "../desk.ts";
 import { visibleJson } from "../export.ts";
@@ -29,13 +26,18 @@ export async function runCommand(args: readonly string[], { env, account, ...ter
   const program = programName(env);
   let exitCode = 0;
   let desk: Desk | undefined;
+  let archive: Awaited<ReturnType<typeof openArchive>> | undefined;
   const context: Context = {
     ...terminal,
     program,
     readConfig: () => parseConfig(env),
-    async openDesk({ name, isNew = false } = {}) {
-      desk ??= await openDesk(parseConfig(env), { program, account: name ?? account ?? null, isNew });
+    async openDesk({ name } = {}) {
+      desk ??= await openDesk(parseConfig(env), { program, account: name ?? account ?? null });
       return desk;
+    },
+    async openArchive() {
+      archive ??= await openArchive({ ...parseConfig(env), account }, { maxConnections: MAX_CONNECTIONS });
+      return archive;
     },
     call: async (options) => createCaller(await context.openDesk(options)),
     print: ({ json }, result, text) => terminal.out(json ? visibleJson(result) : text),
@@ -59,6 +61,7 @@ export async function runCommand(args: readonly string[], { env, account, ...ter
     return isUsage ? 2 : 1;
   } finally {
     await desk?.store.close();
+    await archive?.close();
   }
 }
 
@@ -102,16 +105,11 @@ function nameOf(input: string, { options }: Command): string {
   return options.some(({ long }) => long === `--${input}`) ? `--${input}` : input.toUpperCase();
 }
 
-async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program" | "account"> & { isNew: boolean }) {
+async function openDesk(config: Config, owner: Pick<Desk, "program" | "account">) {
   const { dataDir, databaseUrl } = config;
-  if (databaseUrl === null && !isNew) requireMessages(dataDir);
   return {
     ...owner,
-    // Only the website and `restore` change the schema: another version of the website may be running.
-    store: await openStore(
-      { ...config, account: owner.account },
-      { maxConnections: MAX_CONNECTIONS, otherSchema: isNew ? "keep" : "refuse" },
-    ),
+    store: await openStore({ ...config, account: owner.account }, { maxConnections: MAX_CONNECTIONS }),
     dataDir,
     channels: channelsOf(config),
     mailTo: config.mailTo,
@@ -126,16 +124,4 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
     },
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };
-}
-
-/** A mistyped folder, or another user's folder, must not look like a folder without messages. */
-function requireMessages(dataDir: string): void {
-  try {
-    statSync(sqliteFile(dataDir));
-  } catch (error) {
-    const isForbidden = errorCode(error) === "EACCES";
-    const problem = isForbidden ? `This user may not read ${dataDir}` : `There are no messages in ${dataDir}`;
-    const asUser = "run the command as the server's user, e.g. with sudo";
-    throw new OperatorError({ problem, remedy: isForbidden ? asUser : "set DATA_DIR to the server's data folder" });
-  }
 }
