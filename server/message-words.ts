@@ -34,7 +34,6 @@ export const EVENT_NAME = {
   skipped: "Not sent",
   retried: "Queued again",
   released: "Released",
-  resent: "Resent",
   "copy-failed": "The copy for the team was not sent",
   "marked-as-spam": "Marked as spam",
   viewed: "Opened",

@@ -5,11 +5,11 @@ import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
 import { OperatorError } from "../operator-error.ts";
+import { actionProblem, allowedActions } from "../store/actions.ts";
 import type { MessageFilter, Messages, Note } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
 import type { Reply, ReplyOptions } from "../store/replies.ts";
-import { actionProblem, allowedActions } from "../store/rules.ts";
 import {
   type Action,
   type CHANNEL_RULES,

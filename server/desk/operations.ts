@@ -107,7 +107,7 @@ export const router = t.router({
   act: operation
     .input(
       z.object({
-        action: z.enum(ACTIONS).exclude(["resend"]),
+        action: z.enum(ACTIONS),
         targets: z.array(TARGET).min(1).max(MAX_TARGETS),
         /** Calls with the same step are undone together. */
         step: z.uuid().optional(),

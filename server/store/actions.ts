@@ -1,13 +1,191 @@
 import { type Database, insertRows, readColumn, type Sql } from "./database.ts";
-import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
+import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
-import { actionProblem, channelsToQueue } from "./rules.ts";
 import { writeSearchTexts } from "./search.ts";
-import { teach } from "./spam.ts";
-import type { Action, Channel, Delivery, EventKind, Lesson, StoredMessage } from "./store.ts";
+import { lessonsChanged } from "./spam.ts";
+import {
+  ACTIONS,
+  type Action,
+  type Channel,
+  type Delivery,
+  type EventKind,
+  rulesOf,
+  type StoredMessage,
+} from "./store.ts";
+import type { RowOf } from "./tables.ts";
 
-// What operators do with messages.
+// What operators do with messages: which messages allow an action, what it changes, and how that is undone.
+
+/** What an action changes in a message. A lesson (`taught`) is what it teaches the spam filter. */
+export interface Change extends Partial<Pick<StoredMessage, "answeredAt" | "quarantineReason" | "taught">> {
+  deliveries?: Partial<Record<Channel, Delivery>>;
+}
+
+interface Rule {
+  isPossible(message: StoredMessage, now: Date): boolean;
+  /** Said after the state of a message that does not allow it. */
+  refusal: string;
+  event?: EventKind;
+  change?(message: StoredMessage, now: Date): Change;
+}
+
+const RULES: Readonly<Record<Action | "reply", Rule>> = {
+  retry: {
+    isPossible: (message, now) => Object.keys(retried(message, now)).length > 0,
+    refusal: "only failed or queued messages can be retried",
+    event: "retried",
+    change: (message, now) => ({ deliveries: retried(message, now) }),
+  },
+  release: {
+    isPossible: ({ state }) => state === "quarantined",
+    refusal: "only quarantined messages can be released",
+    event: "released",
+    change: (message, now) => ({ taught: "good", deliveries: released(message, now) }),
+  },
+  spam: {
+    isPossible: ({ state, taught }) => state !== "quarantined" || taught !== "spam",
+    refusal: "it is marked as spam already",
+    event: "marked-as-spam",
+    change: (message, now) => ({
+      taught: "spam",
+      quarantineReason: "marked-as-spam",
+      deliveries: quarantined(message, now),
+    }),
+  },
+  answer: {
+    isPossible: ({ answeredAt }) => answeredAt === null,
+    refusal: "it is marked as answered already",
+    event: "answered",
+    change: ({ isRestricted }, now) => ({ answeredAt: now, ...(!isRestricted && { taught: "good" }) }),
+  },
+  unanswer: {
+    isPossible: ({ answeredAt }) => answeredAt !== null,
+    refusal: "it is not marked as answered",
+    event: "unanswered",
+    // Takes back what the answer taught. What a reply taught stays.
+    change: ({ isRestricted, taught, deliveries }) => {
+      const isTakenBack = !isRestricted && taught === "good" && !deliveries.reply;
+      return { answeredAt: null, ...(isTakenBack && { taught: null }) };
+    },
+  },
+  reply: {
+    isPossible: ({ state, deliveries }) => state !== "quarantined" && deliveries.reply?.state !== "queued",
+    refusal: "you cannot reply to a quarantined message, or while a reply is waiting",
+  },
+  delete: { isPossible: () => true, refusal: "" },
+};
+
+/** Why the message does not allow the action, as the problem of an Advice; `null` if it does. */
+export function actionProblem(action: Action | "reply", message: StoredMessage, now: Date): string | null {
+  const { reference, state, isRestricted } = message;
+  const { isPossible, refusal } = RULES[action];
+  if (!isPossible(message, now)) return `${reference} is ${state}${isRestricted ? ", restricted" : ""}; ${refusal}`;
+  if (!isRestricted || action === "answer" || action === "unanswer") return null;
+  return `${reference} is restricted: its sender asked you to keep it but not use it`;
+}
+
+export function allowedActions(message: StoredMessage, now: Date): (Action | "reply")[] {
+  return [...ACTIONS, "reply" as const].filter((action) => actionProblem(action, message, now) === null);
+}
+
+/** The deliveries for which `after` does not return `null`, as they are after the change. */
+function changed(
+  { deliveries }: StoredMessage,
+  after: (delivery: Delivery, channel: Channel) => Delivery | null,
+): NonNullable<Change["deliveries"]> {
+  const all = Object.entries(deliveries) as [Channel, Delivery][];
+  const entries = all.map(([channel, delivery]) => [channel, after(delivery, channel)] as const);
+  return Object.fromEntries(entries.filter(([, delivery]) => delivery !== null));
+}
+
+const queuedAt = (now: Date): Delivery => ({ state: "queued", changedAt: now, dueAt: now, attempts: 0, error: null });
+
+function retried(message: StoredMessage, now: Date) {
+  const ageMs = now.getTime() - message.acceptedAt.getTime();
+  return changed(message, (delivery, channel) => {
+    if (ageMs >= (rulesOf(channel).triedForMs ?? Number.POSITIVE_INFINITY)) return null;
+    // One that waits for its next attempt keeps its number of attempts.
+    if (delivery.state === "queued") return { ...delivery, dueAt: now };
+    return delivery.state === "failed" ? queuedAt(now) : null;
+  });
+}
+
+const released = (message: StoredMessage, now: Date) =>
+  changed(message, ({ state }) => (state === "quarantined" ? queuedAt(now) : null));
+
+/** Completed deliveries keep their state, except the mail, whose state is the message's. */
+const quarantined = (message: StoredMessage, now: Date) =>
+  changed(message, (delivery, channel) => {
+    const isMeant = channel === "mail" ? delivery.state !== "quarantined" : /queued|failed/.test(delivery.state);
+    return isMeant ? { ...delivery, state: "quarantined", changedAt: now, dueAt: null, error: null } : null;
+  });
+
+/** The part of the message that a change replaces, for the event of the change. */
+export function noteBefore(message: StoredMessage, change: Change): string {
+  const before = Object.keys(change).map((field) => [field, message[field as keyof Change]]);
+  return JSON.stringify(Object.fromEntries(before));
+}
+
+export function readNote(note: string): Change {
+  return JSON.parse(note, (name, value) => (name.endsWith("At") && value !== null ? new Date(value) : value));
+}
+
+/**
+ * Puts back what was before. Not the opposite action: that would mail a message that was held back. Deliveries that were
+ * added since, such as an acknowledgement, leave or enter the quarantine with the mail; what was delivered stays so.
+ */
+function putBack(before: Change, message: StoredMessage, now: Date): Change {
+  if (!before.deliveries) return before;
+  const wasHeld = before.deliveries.mail?.state === "quarantined";
+  const current = wasHeld ? quarantined(message, now) : released(message, now);
+  const known = Object.entries(before.deliveries).filter(([channel]) => channel in current);
+  return { ...before, deliveries: { ...current, ...Object.fromEntries(known) } };
+}
+
+/**
+ * Changes messages that are locked; the operator has seen them. Leases stay, so that an attempt in progress can still be
+ * recorded. A mail that was delivered before it left the quarantine is not sent again.
+ */
+export async function writeChanges(
+  { query, dialect }: Sql,
+  changes: readonly { message: StoredMessage; change: Change }[],
+  now: Date,
+): Promise<void> {
+  const messages = changes.map(({ message, change }) => {
+    const { id, answeredAt, quarantineReason, taught } = { ...message, ...change };
+    return [id, answeredAt?.getTime() ?? null, quarantineReason, taught];
+  });
+  const number = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
+  await query(
+    `UPDATE messages SET answered_at = ${number(1)}, quarantine_reason = value ->> 2, taught = value ->> 3,
+       seen_at = COALESCE(seen_at, CAST($2 AS BIGINT)) FROM ${dialect.itemsOf("$1")} WHERE messages.id = ${number(0)}`,
+    [messages, now],
+  );
+  if (changes.some(({ change }) => change.taught !== undefined)) await lessonsChanged(query);
+  const mails = changes.flatMap(({ message, change }) => (change.deliveries?.mail ? message.id : []));
+  const delivered = `SELECT message_id FROM events
+    WHERE kind = 'delivered' AND channel = 'mail' AND ${dialect.isIn("message_id", "$1")}`;
+  const sent = new Set(await readColumn<number>(query, delivered, [mails]));
+  const deliveries = changes.flatMap(({ message, change }) =>
+    Object.entries(change.deliveries ?? {}).map(([channel, after]) => {
+      const isSent = channel === "mail" && message.state === "quarantined" && sent.has(message.id);
+      const wasSent = isSent && after.state === "queued" ? { state: "delivered", dueAt: null } : {};
+      const { state, changedAt, dueAt, attempts, error } = { ...after, ...wasSent };
+      return [message.id, channel, state, changedAt.getTime(), dueAt?.getTime() ?? null, attempts, error];
+    }),
+  );
+  await query(
+    `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, attempts, error)
+     SELECT ${number(0)}, value ->> 1, value ->> 2, ${number(3)}, ${number(4)}, ${number(5)}, value ->> 6
+     FROM ${dialect.itemsOf("$1")} WHERE TRUE
+     ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at,
+       due_at = excluded.due_at, attempts = excluded.attempts, error = excluded.error,
+       interruptions = CASE excluded.attempts WHEN 0 THEN 0 ELSE deliveries.interruptions END`,
+    [deliveries],
+  );
+  await writeExpiry({ query, dialect }, mails);
+}
 
 /** If versions are given, messages that have changed since are left out. */
 interface Selection {
@@ -17,254 +195,64 @@ interface Selection {
 
 /** The website sends what an operator queues at once. */
 const ANNOUNCED = { isAnnounced: true };
-const SEEN = "seen_at = COALESCE(seen_at, CAST($2 AS BIGINT))";
-const EVENT: Readonly<Record<Exclude<Action, "delete">, EventKind>> = {
-  retry: "retried",
-  resend: "resent",
-  release: "released",
-  spam: "marked-as-spam",
-  answer: "answered",
-  unanswer: "unanswered",
-};
-/** What each action teaches the spam filter; `null` takes back what the message taught. */
-const LESSON: Readonly<Partial<Record<Action, Lesson | null>>> = {
-  spam: "spam",
-  release: "good",
-  answer: "good",
-  unanswer: null,
-};
-
-/** Makes deliveries due now. Those that wait for their next attempt keep their number of attempts. */
-async function queueAgain({ query, dialect }: Sql, channel: Channel, ids: readonly number[], now: Date) {
-  const unlessQueued = (value: string, column: string) =>
-    `${column} = CASE state WHEN 'queued' THEN ${column} ELSE ${value} END`;
-  await query(
-    `UPDATE deliveries SET state = 'queued', due_at = CAST($3 AS BIGINT), expires_at = NULL, announce_at = NULL,
-       ${unlessQueued("CAST($3 AS BIGINT)", "changed_at")}, ${unlessQueued("0", "attempts")},
-       ${unlessQueued("0", "interruptions")}, ${unlessQueued("NULL", "error")}
-     WHERE channel = $2 AND ${dialect.isIn("message_id", "$1")}`,
-    [ids, channel, now],
-  );
-}
-
-/**
- * What a mark changed in a message, as it was before. In the mark's event, so that an undo puts back this and nothing
- * else: the opposite action would mail a message that was held back.
- */
-interface Replaced {
-  taught: Lesson | null;
-  answeredAtMs?: number | null;
-  /** Its quarantine began or ended: the reason, and its deliveries with their times as JSON has them. */
-  held?: Pick<StoredMessage, "state" | "quarantineReason" | "deliveries">;
-}
-
-/** `null`: the action cannot be undone. */
-function replacedBy(action: Action, { taught, answeredAt, ...held }: StoredMessage): Replaced | null {
-  if (action === "answer" || action === "unanswer") return { taught, answeredAtMs: answeredAt?.getTime() ?? null };
-  if (action !== "spam" && action !== "release") return null;
-  const { state, quarantineReason, deliveries } = held;
-  return { taught, held: { state, quarantineReason, deliveries } };
-}
-
 /** A later event of these kinds means that the message was marked again. */
-const MARKS: readonly EventKind[] = [
-  "answered",
-  "unanswered",
-  "marked-as-spam",
-  "released",
-  "undone",
-  "replied",
-  "restricted",
-  "unrestricted",
-];
-const UNDONE_AT_ONCE = 200;
+const MARKS = "answered unanswered marked-as-spam released undone replied restricted unrestricted".split(" ");
 
-/** Quarantines deliveries again, or takes them out of quarantine. Leases stay, as in `quarantine`. */
-async function undoDeliveries(
-  { query }: Sql,
-  before: NonNullable<Replaced["held"]>,
-  current: StoredMessage,
-  now: Date,
-): Promise<void> {
-  for (const [channel, delivery] of Object.entries(current.deliveries) as [Channel, Delivery][]) {
-    // What other channels delivered stays delivered: the operator must see that the web hook's receiver has it.
-    if (channel !== "mail" && delivery.state === "delivered") continue;
-    // Such as an acknowledgement, if the mail was sent since.
-    const isHeld = before.state === "quarantined";
-    const added = { state: isHeld ? "quarantined" : "queued", changedAt: now, dueAt: isHeld ? null : now };
-    const { state, changedAt, dueAt, attempts, error } = before.deliveries[channel] ?? { ...delivery, ...added };
-    if ((delivery.state === "quarantined") === (state === "quarantined")) continue;
-    await query(
-      `UPDATE deliveries SET state = $3, changed_at = $4, due_at = $5, attempts = $6, error = $7
-       WHERE message_id = $1 AND channel = $2`,
-      [
-        current.id,
-        channel,
-        state,
-        new Date(changedAt),
-        dueAt && new Date(dueAt),
-        Math.max(attempts, delivery.attempts),
-        error,
-      ],
-    );
-  }
-}
-
-/** A mail that was delivered before its message left the quarantine is not sent again, unless it was to be resent. */
-async function keepSent({ query, dialect }: Sql, ids: readonly number[], now: Date): Promise<void> {
-  const last = (kind: EventKind) => `(SELECT COALESCE(max(id), 0) FROM events
-    WHERE events.message_id = deliveries.message_id AND kind = '${kind}' AND events.channel = 'mail')`;
-  await query(
-    `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
-       AND state = 'queued' AND ${dialect.isIn("message_id", "$1")} AND ${last("delivered")} > ${last("resent")}`,
-    [ids, now],
-  );
-  await writeExpiry({ query, dialect }, ids);
-}
-
-export function createActions(database: Database, account: string | null) {
-  const { transaction } = database;
-
-  /** Applies the action to those of the messages that allow it; returns their references. */
-  async function apply(
-    sql: Sql,
-    action: Action,
-    messages: readonly StoredMessage[],
-    now: Date,
-    step: string | null,
-  ): Promise<string[]> {
-    const allowed = messages.filter((message) => actionProblem(action, message, now) === null);
-    if (allowed.length === 0) return [];
-    const ids = idsOf(allowed);
-    if (action === "spam") await quarantine(sql, allowed, now);
-    else if (action === "delete") await deleteMessages(sql, ids);
-    else if (action === "answer" || action === "unanswer") {
-      await updateMessages(sql, ids, "answered_at = $2", action === "answer" ? now : null);
-    } else await send(sql, action, allowed, now);
-    if (action !== "delete") await addMarks(sql, action, allowed, now, step);
-    const lesson = LESSON[action];
-    if (lesson !== undefined) {
-      const isMeant = ({ taught, deliveries, isRestricted }: StoredMessage) =>
-        !isRestricted && (lesson !== null || (taught === "good" && !deliveries.reply));
-      await teach(sql, idsOf(allowed.filter(isMeant)), lesson);
-    }
-    return allowed.map(({ reference }) => reference);
-  }
-
-  /** One event for each message that the action marked; none for the other actions. */
-  function addMarks(
-    sql: Sql,
-    action: Exclude<Action, "delete">,
-    messages: readonly StoredMessage[],
-    now: Date,
-    step: string | null,
-  ): Promise<void> {
-    const marks = messages.flatMap((message) => {
-      const replaced = replacedBy(action, message);
-      if (!replaced) return [];
-      return {
-        reference: message.reference,
-        at: now.getTime(),
-        kind: EVENT[action],
-        channel: action === "release" ? "mail" : null,
-        detail: action === "spam" ? message.quarantineReason : null,
-        author: account,
-        step,
-        replaced: JSON.stringify(replaced),
-      };
-    });
-    return insertRows(sql, "events", marks);
-  }
-
-  async function send(
-    sql: Sql,
-    action: "retry" | "resend" | "release",
-    messages: readonly StoredMessage[],
-    now: Date,
-  ): Promise<void> {
-    const queued = messages.flatMap((message) =>
-      channelsToQueue(action, message, now).map((channel) => ({ channel, message })),
-    );
-    for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
-      const ids = idsOf(group.map(({ message }) => message));
-      await queueAgain(sql, channel, ids, now);
-      // A release is one line of the history, and not one for each channel.
-      if (action === "release") continue;
-      await addEvents(sql, ids, { kind: EVENT[action], at: now, channel, author: account });
-    }
-    if (action !== "release") return;
-    await updateMessages(sql, idsOf(messages), SEEN, now);
-    await keepSent(sql, idsOf(messages), now);
-  }
-
-  /**
-   * Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. Leases stay, so
-   * that an attempt in progress can still be recorded.
-   */
-  async function quarantine(sql: Sql, messages: readonly StoredMessage[], now: Date) {
-    const { query, dialect } = sql;
-    const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
-    await query(
-      `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, due_at = NULL, error = NULL
-     WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1")}`,
-      [idsOf(messages), now],
-    );
-    await writeExpiry(sql, idsOf(messages));
-    await updateMessages(sql, idsOf(messages), `quarantine_reason = 'marked-as-spam', ${SEEN}`, now);
-  }
-
+export function createActions({ transaction }: Database, author: string | null) {
   return {
-    /**
-     * Applies the action to the messages that allow it (`actionProblem` in rules.ts); returns their references. Marks with
-     * the same step are undone together.
-     */
+    /** Applies the action to the messages that allow it; returns their references. Those with the same step are undone together. */
     act(action: Action, { references, versions }: Selection, now: Date, step: string | null = null): Promise<string[]> {
       return transaction(async (sql) => {
-        const isNamed = sql.dialect.isIn("reference", "$1");
-        const found = await readLocked(sql, isNamed, [references.map(normaliseReference)]);
-        const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
-        return apply(sql, action, meant, now, step);
+        const found = await readLocked(sql, "reference", references.map(normaliseReference));
+        const meant = versions ? found.filter(({ version }) => versions.includes(version)) : found;
+        const allowed = meant.filter((message) => actionProblem(action, message, now) === null);
+        const { event: kind, change } = RULES[action];
+        if (!kind || !change) await deleteMessages(sql, idsOf(allowed));
+        else if (allowed.length > 0) {
+          const changes = allowed.map((message) => ({ message, change: change(message, now) }));
+          await writeChanges(sql, changes, now);
+          const events = changes.map(({ message, change }) => {
+            const { reference, quarantineReason } = message;
+            const detail = action === "spam" ? quarantineReason : null;
+            const replaced = step === null ? null : noteBefore(message, change);
+            return { reference, at: now.getTime(), kind, detail, author, step, replaced };
+          });
+          await insertRows(sql, "events", events);
+        }
+        return allowed.map(({ reference }) => reference);
       }, ANNOUNCED);
     },
 
     /**
-     * Takes back some marks of a step, with what they taught the spam filter, and skips messages that were marked again
-     * since. Call it until it returns `null`, when there are no more. Returns references.
+     * Takes back the marks of a step, and skips messages that were marked again since. Returns references; `null` if there
+     * are no such marks.
      */
     undo(step: string, now: Date): Promise<{ done: string[]; skipped: string[] } | null> {
       return transaction(async (sql) => {
         const { query, dialect } = sql;
-        const marks = await query<{ id: number; messageId: number; replaced: string }>(
-          `SELECT id, message_id, replaced FROM events WHERE step = $1 ORDER BY id LIMIT ${UNDONE_AT_ONCE}`,
+        const marks = await query<Pick<RowOf<"events">, "messageId" | "replaced">>(
+          "SELECT message_id, replaced FROM events WHERE step = $1 ORDER BY id",
           [step],
         );
         if (marks.length === 0) return null;
-        const byMessage = new Map(marks.map((mark) => [mark.messageId, mark]));
-        const found = await readLocked(sql, dialect.isIn("id", "$1"), [[...byMessage.keys()]]);
-        const isMark = dialect.isIn("later.kind", "$2");
+        const notes = new Map(marks.map(({ messageId, replaced }) => [messageId, readNote(replaced ?? "{}")]));
+        const found = await readLocked(sql, "id", [...notes.keys()]);
         const again = await readColumn<number>(
           query,
           `SELECT events.message_id FROM events JOIN events AS later ON later.message_id = events.message_id
-             AND later.id > events.id WHERE ${dialect.isIn("events.id", "$1")} AND ${isMark}`,
-          [marks.map(({ id }) => id), MARKS],
+             AND later.id > events.id WHERE events.step = $1 AND ${dialect.isIn("later.kind", "$2")}`,
+          [step, MARKS],
         );
         const undone = found.filter(({ id }) => !again.includes(id));
-        for (const message of undone) {
-          const { taught, answeredAtMs, held }: Replaced = JSON.parse(byMessage.get(message.id)?.replaced ?? "{}");
-          if (answeredAtMs !== undefined) await updateMessages(sql, [message.id], "answered_at = $2", answeredAtMs);
-          if (held) {
-            await updateMessages(sql, [message.id], "quarantine_reason = $2", held.quarantineReason);
-            await undoDeliveries(sql, held, message, now);
-          }
-          await teach(sql, [message.id], taught);
-        }
-        await keepSent(sql, idsOf(undone), now);
-        await addEvents(sql, idsOf(undone), { kind: "undone", at: now, author: account });
-        await query(`UPDATE events SET step = NULL, replaced = NULL WHERE ${dialect.isIn("id", "$1")}`, [
-          marks.map(({ id }) => id),
-        ]);
-        const done = undone.map(({ reference }) => reference);
-        return { done, skipped: found.map(({ reference }) => reference).filter((one) => !done.includes(one)) };
+        const changes = undone.map((message) => ({
+          message,
+          change: putBack(notes.get(message.id) ?? {}, message, now),
+        }));
+        await writeChanges(sql, changes, now);
+        await addEvents(sql, idsOf(undone), { kind: "undone", at: now, author });
+        await query("UPDATE events SET step = NULL, replaced = NULL WHERE step = $1", [step]);
+        const skipped = found.filter((message) => !undone.includes(message));
+        return { done: undone.map(({ reference }) => reference), skipped: skipped.map(({ reference }) => reference) };
       }, ANNOUNCED);
     },
 
@@ -273,18 +261,18 @@ export function createActions(database: Database, account: string | null) {
         const ids = await readColumn<number>(
           sql.query,
           `UPDATE messages SET seen_at = $2 WHERE reference = $1 AND seen_at IS NULL AND EXISTS
-         (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
+             (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
           [normaliseReference(reference), now],
         );
-        await addEvents(sql, ids, { kind: "viewed", at: now, author: account });
+        await addEvents(sql, ids, { kind: "viewed", at: now, author });
       });
     },
 
     /** Returns false if there is no such message. */
     addNote(reference: string, text: string, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
-        const messages = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
-        await addEvents(sql, idsOf(messages), { kind: "noted", at: now, detail: text, author: account });
+        const messages = await readLocked(sql, "reference", [normaliseReference(reference)]);
+        await addEvents(sql, idsOf(messages), { kind: "noted", at: now, detail: text, author });
         await writeSearchTexts(sql, idsOf(messages));
         return messages.length > 0;
       });

@@ -103,10 +103,11 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
   };
 }
 
-/** Reads messages and locks their deliveries until the transaction ends. */
-export async function readLocked(sql: Sql, where: string, values: readonly Value[]): Promise<StoredMessage[]> {
+/** Reads the messages with these values in a column, and locks their deliveries until the transaction ends. */
+export async function readLocked(sql: Sql, column: string, values: readonly Value[]): Promise<StoredMessage[]> {
   const { query, dialect } = sql;
-  const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id`, values);
+  const isMeant = dialect.isIn(column, "$1");
+  const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${isMeant} ORDER BY id`, [values]);
   const lock = dialect.lockRows("deliveries");
   if (lock !== "" && ids.length > 0) {
     const isTheirs = dialect.isIn("message_id", "$1");

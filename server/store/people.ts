@@ -34,7 +34,7 @@ export const ERASURE_MARK = "unfinished_erasure";
 
 /** The messages from the address; `null` if versions are given and do not match. */
 async function readPerson(sql: Sql, email: string, versions: Versions): Promise<StoredMessage[] | null> {
-  const messages = await readLocked(sql, `${sql.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
+  const messages = await readLocked(sql, sql.dialect.lowerCaseEmail, [normaliseEmail(email)]);
   if (versions === undefined) return messages;
   const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
   return isSame ? messages : null;

@@ -1,11 +1,10 @@
 import type { DraftText, Unfinished } from "../../contract/reply.ts";
-import { type Database, readColumn, type Sql } from "./database.ts";
-import { addEvents, readLocked } from "./message-rows.ts";
+import { actionProblem, type Change, noteBefore, readNote, writeChanges } from "./actions.ts";
+import { type Database, insertRows, onlyRow, type Sql } from "./database.ts";
+import { readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
-import { actionProblem } from "./rules.ts";
 import { writeSearchTexts } from "./search.ts";
-import { teach } from "./spam.ts";
-import type { Delivery, Lesson } from "./store.ts";
+import type { RowOf } from "./tables.ts";
 
 // Replies, and the drafts of which they are made. The last reply of a message is the one that its delivery sends.
 
@@ -31,13 +30,6 @@ export interface ReplyOptions {
   undoMs?: number;
   /** Also marks the message as answered now, not when the reply is delivered. */
   isAnswer?: boolean;
-}
-
-/** What a reply changed, as it was before: in its event, until the reply is taken back. */
-interface Replaced {
-  taught: Lesson | null;
-  /** The delivery of the reply before it; times as milliseconds. */
-  delivery: (Omit<Delivery, "changedAt" | "dueAt"> & { changedAt: number }) | null;
 }
 
 /** The author of drafts of commands without an account, and of version 1.0.0, which had one draft for each message. */
@@ -68,8 +60,7 @@ function listDrafts({ query, dialect }: Sql, references: readonly string[]) {
   );
 }
 
-export function createReplies(database: Database, account: string | null) {
-  const { transaction } = database;
+export function createReplies({ query, dialect, transaction }: Database, account: string | null) {
   const author = account ?? NOBODY;
 
   /** The operator's draft, and those of others, newest first. */
@@ -89,20 +80,20 @@ export function createReplies(database: Database, account: string | null) {
   }
 
   return {
-    readDrafts: (reference: string) => readDrafts(database, reference),
-    listDrafts: (references: readonly string[]) => listDrafts(database, references),
+    readDrafts: (reference: string) => readDrafts({ query, dialect }, reference),
+    listDrafts: (references: readonly string[]) => listDrafts({ query, dialect }, references),
 
     /** Saves the operator's draft; the last save wins. Returns false if there is no such message. */
     saveDraft(reference: string, draft: Unfinished, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
-        const [message] = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
+        const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
         if (message) await writeDraft(sql, message.id, draft, now);
         return message !== undefined;
       });
     },
 
     /**
-     * Queues the reply and removes the operator's draft. Returns false if the message does not allow a reply or has
+     * Queues the reply and removes the operator's draft of it. Returns false if the message does not allow a reply or has
      * changed since. For a repeated reply, returns true and does not send it again.
      */
     reply(
@@ -114,47 +105,31 @@ export function createReplies(database: Database, account: string | null) {
       return transaction(
         async (sql) => {
           const { query } = sql;
-          const [message] = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
+          const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
           if (!message) return false;
-          const { id, taught, answeredAt, deliveries } = message;
+          const { id } = message;
           const known = await query("SELECT 1 FROM replies WHERE message_id = $1 AND key = $2", [id, key]);
-          if (known.length > 0) {
-            // The client may have saved the draft again, because it did not get the answer.
-            const { own } = await readDrafts(sql, reference);
-            if (own?.text === text) await writeDraft(sql, id, { ...own, text: "" }, now);
-            return true;
-          }
-          const isOld = (version ?? message.version) !== message.version;
-          if (isOld || actionProblem("reply", message, now) !== null) return false;
-          const { dueAt: _, changedAt, ...last } = deliveries.reply ?? {};
-          const delivery = changedAt ? { ...last, changedAt: changedAt.getTime() } : null;
-          const replaced = undoMs > 0 ? JSON.stringify({ taught, delivery }) : null;
-          const [event] = await query<{ id: number }>(
-            `INSERT INTO events (message_id, at, kind, author, replaced) VALUES ($1, $2, 'replied', $3, $4) RETURNING id`,
-            [id, now, account, replaced],
-          );
-          await query("INSERT INTO replies (event_id, message_id, key, subject, text) VALUES ($1, $2, $3, $4, $5)", [
-            event?.id ?? null,
-            id,
-            key,
-            subject,
-            text,
-          ]);
-          await query(
-            `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at)
-             VALUES ($1, 'reply', 'queued', $2, $3) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
-               changed_at = excluded.changed_at, due_at = excluded.due_at, attempts = 0, interruptions = 0, error = NULL,
-               lease_token = NULL, leased_until = NULL`,
-            [id, now, new Date(now.getTime() + undoMs)],
-          );
-          await writeSearchTexts(sql, [id]);
+          const isRepeated = known.length > 0;
+          const isOld = version !== undefined && version !== message.version;
+          if (!isRepeated && (isOld || actionProblem("reply", message, now) !== null)) return false;
           const { own } = await readDrafts(sql, reference);
-          await writeDraft(sql, id, { subject, text: "", note: own?.note ?? "" }, now);
-          await teach(sql, [id], "good");
-          if (isAnswer && answeredAt === null) {
-            await query("UPDATE messages SET answered_at = $2 WHERE id = $1", [id, now]);
-            await addEvents(sql, [id], { kind: "answered", at: now, author: account });
-          }
+          // A client that did not get the answer may have saved the draft again, and then written another.
+          if (own && (!isRepeated || own.text === text)) await writeDraft(sql, id, { ...own, text: "" }, now);
+          if (isRepeated) return true;
+          const dueAt = new Date(now.getTime() + undoMs);
+          const change: Change = {
+            taught: "good",
+            ...(isAnswer && message.answeredAt === null && { answeredAt: now }),
+            deliveries: { reply: { state: "queued", changedAt: now, dueAt, attempts: 0, error: null } },
+          };
+          const { id: eventId } = await onlyRow<{ id: number }>(
+            query,
+            "INSERT INTO events (message_id, at, kind, author, replaced) VALUES ($1, $2, 'replied', $3, $4) RETURNING id",
+            [id, now, account, undoMs > 0 ? noteBefore(message, change) : null],
+          );
+          await insertRows(sql, "replies", [{ event_id: eventId, message_id: id, key, subject, text }]);
+          await writeChanges(sql, [{ message, change }], now);
+          await writeSearchTexts(sql, [id]);
           return true;
         },
         { isAnnounced: true },
@@ -163,43 +138,31 @@ export function createReplies(database: Database, account: string | null) {
 
     /**
      * Takes back a reply that is not being sent yet, and makes it a draft again, above what the operator has written
-     * since. Returns false if it is too late.
+     * since. Nobody got it, so the history does not mention it. Returns false if it is too late.
      */
     takeBackReply(reference: string, key: string, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
         const { query } = sql;
-        const [message] = await readLocked(sql, "reference = $1", [normaliseReference(reference)]);
-        const [waiting] = await query<DraftText & { eventId: number; queuedAt: Date; replaced: string | null }>(
-          `SELECT event_id, subject, text, at AS queued_at, replaced FROM replies JOIN events ON events.id = event_id
+        const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
+        const [waiting] = await query<DraftText & Pick<RowOf<"events">, "id" | "at" | "replaced">>(
+          `SELECT events.id, subject, text, at, replaced FROM replies JOIN events ON events.id = event_id
            JOIN deliveries ON deliveries.message_id = replies.message_id AND deliveries.channel = 'reply'
            WHERE replies.message_id = $1 AND key = $2 AND state = 'queued' AND changed_at = at AND attempts = 0
              AND lease_token IS NULL`,
           [message?.id ?? null, key],
         );
         if (!message || !waiting?.replaced) return false;
-        const { eventId, subject, text, queuedAt } = waiting;
-        const { taught, delivery }: Replaced = JSON.parse(waiting.replaced);
+        const { subject, text } = waiting;
+        await query("DELETE FROM events WHERE id = $1", [waiting.id]);
         await query("DELETE FROM deliveries WHERE message_id = $1 AND channel = 'reply'", [message.id]);
-        if (delivery) {
-          const { state, changedAt, attempts, error } = delivery;
-          await query(
-            `INSERT INTO deliveries (message_id, channel, state, changed_at, attempts, error)
-             VALUES ($1, 'reply', $2, $3, $4, $5)`,
-            [message.id, state, changedAt, attempts, error],
-          );
-        }
-        await teach(sql, [message.id], taught);
-        // Nobody got the reply, so the history does not mention it, nor the mark that it set. Another mark stays.
-        const marks = await readColumn<number>(
-          query,
-          `DELETE FROM events WHERE message_id = $1 AND at = $2 AND kind = 'answered' AND id > $3 RETURNING id`,
-          [message.id, queuedAt, eventId],
-        );
-        if (marks.length > 0) {
-          const sql = "UPDATE messages SET answered_at = NULL WHERE id = $1 AND answered_at = $2";
-          await query(sql, [message.id, queuedAt]);
-        }
-        await query("DELETE FROM events WHERE id = $1", [eventId]);
+        const { answeredAt, deliveries: { reply } = {}, ...before } = readNote(waiting.replaced);
+        const change = {
+          ...before,
+          // Another mark, set since, stays.
+          ...(answeredAt !== undefined && Number(message.answeredAt) === Number(waiting.at) && { answeredAt }),
+          ...(reply && { deliveries: { reply } }),
+        };
+        await writeChanges(sql, [{ message, change }], now);
         await writeSearchTexts(sql, [message.id]);
         const { own } = await readDrafts(sql, reference);
         const isMore = own && own.text !== "" && own.text !== text;

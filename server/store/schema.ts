@@ -28,6 +28,7 @@ function towardsTwo(dialect: Dialect): readonly string[] {
     "ALTER TABLE drafts ADD COLUMN note TEXT NOT NULL DEFAULT ''",
     "DROP TABLE hook_events",
     "DROP TABLE spam_months",
+    "UPDATE events SET kind = 'retried' WHERE kind = 'resent'",
     "ALTER TABLE messages DROP COLUMN footprint_kg",
     "ALTER TABLE deliveries DROP COLUMN reported_at",
     // Since when a channel was turned off.

@@ -104,12 +104,12 @@ export type EventKind = keyof typeof EVENT_NAME;
 export type Lesson = "spam" | "good";
 
 /**
- * `retry`: send the message's failed and waiting deliveries now. `resend`: send a delivered mail once more. `release`:
- * take the message out of quarantine, and send it unless it was delivered before. `spam`: put it into quarantine.
+ * `retry`: send the message's failed and waiting deliveries now. `release`: take the message out of quarantine, and send
+ * it unless it was delivered before. `spam`: put it into quarantine.
  * `answer` and `unanswer`: mark it as answered, or remove the mark. `allowedActions` lists the actions that a message
  * allows.
  */
-export const ACTIONS = ["retry", "resend", "release", "spam", "delete", "answer", "unanswer"] as const;
+export const ACTIONS = ["retry", "release", "spam", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export interface StoredMessage extends ContactMessage {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { actionProblem, allowedActions } from "../../server/store/actions.ts";
 import type { Store } from "../../server/store/open-store.ts";
-import { actionProblem, allowedActions, channelsToQueue } from "../../server/store/rules.ts";
 import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { type ContractTest, get } from "./place.ts";
@@ -21,7 +21,6 @@ const ALL = ["queued", "delivered", "failed", "quarantined"];
 /** The messages that allow each action. `restricted` is a restricted message that failed. */
 const ALLOWING: Readonly<Record<Action, readonly string[]>> = {
   retry: ["queued", "failed"],
-  resend: ["delivered"],
   release: ["quarantined"],
   spam: ALL,
   answer: [...ALL, "restricted"],
@@ -33,7 +32,6 @@ const HELD = { state: "quarantined", dueAt: null, error: null };
 /** The changes after each action. */
 const AFTER: Readonly<Record<Exclude<Action, "delete">, object>> = {
   retry: { deliveries: { mail: QUEUED } },
-  resend: { deliveries: { mail: QUEUED } },
   release: { state: "queued", quarantineReason: "trap", deliveries: { mail: QUEUED, hook: QUEUED } },
   spam: { quarantineReason: "marked-as-spam", taught: "spam", deliveries: { mail: HELD } },
   answer: { answeredAt: later(9) },
@@ -57,34 +55,29 @@ export function changesSuite(test: ContractTest): void {
     await node.people.rectify("ada@example.com", { name: "Ada King" }, later(7));
     await node.people.restrict("ada@example.com", true, later(8));
     await node.people.restrict("ada@example.com", false, later(9));
-    await node.messages.act("resend", { references }, later(10));
     const history = await node.messages.history(reference.toLowerCase());
     expect(new Set(history.map(({ author }) => author))).toEqual(new Set(["anna"]));
     expect(history.map(({ at, kind, channel }) => [Number(at) - NOON.getTime(), kind, channel])).toEqual([
       [1, "viewed", null],
-      [3, "released", "mail"],
+      [3, "released", null],
       [4, "delivered", "mail"],
       [5, "answered", null],
       [6, "unanswered", null],
       [7, "corrected", null],
       [8, "restricted", null],
       [9, "unrestricted", null],
-      [10, "resent", "mail"],
     ]);
   });
 
-  test("resends only the mail, and does not retry an acknowledgement that would be too late", () => {
+  test("does not retry an acknowledgement that would be too late", () => {
     const delivery = (state: DeliveryState) => ({ ...storedWith().deliveries.mail, state });
     const [mail, failed] = [delivery("delivered"), delivery("failed")];
     const message = storedWith({ state: "delivered", deliveries: { mail, acknowledgement: failed, hook: mail } });
-    expect(channelsToQueue("resend", message, NOON)).toEqual(["mail"]);
     expect(actionProblem("retry", message, later(DAY_MS - 1))).toBeNull();
     expect(actionProblem("retry", message, later(DAY_MS))).toBe(
       "BC-7K3Q-9M is delivered; only failed or queued messages can be retried",
     );
-    expect(allowedActions(message, later(DAY_MS))).toEqual(["resend", "spam", "delete", "answer", "reply"]);
-    const failedHook = { ...message, deliveries: { mail, acknowledgement: failed, hook: failed } };
-    expect(channelsToQueue("retry", failedHook, later(9 * DAY_MS))).toEqual(["hook"]);
+    expect(allowedActions(message, later(DAY_MS))).toEqual(["spam", "delete", "answer", "reply"]);
   });
 
   test.for(ACTIONS)(

@@ -278,7 +278,7 @@ this also moves messages from SQLite to PostgreSQL.`,
  */
 function actWith({ call, print }: Context) {
   return async (
-    action: Exclude<Action, "resend">,
+    action: Action,
     references: readonly string[],
     done: string,
     options: { json?: true | undefined },
