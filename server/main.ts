@@ -8,6 +8,7 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
+import { createDefectLog } from "./log.ts";
 import { isJournal, journalLine, openLogStream, terminalLine } from "./log-stream.ts";
 import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
@@ -17,11 +18,11 @@ import { createSenders } from "./outbox/senders.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
 import { findLeftMessages } from "./store/archive.ts";
 import { openStore } from "./store/open-store.ts";
+import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
-import { systemClock } from "./time.ts";
+import { MINUTE_MS, repeat, systemClock } from "./time.ts";
 import { type Alerts, postAlert, startAlerts } from "./watch/alerts.ts";
 import { openSharedClock } from "./watch/clock.ts";
-import { startHeartbeat } from "./watch/heartbeat.ts";
 import { openMetrics } from "./watch/metrics.ts";
 import { createWatch } from "./watch/troubles.ts";
 
@@ -81,9 +82,14 @@ async function run(config: Config): Promise<void> {
 
   const acknowledgement = { text: site.mails.acknowledgement, facts: site.facts, replyTo: contactEmail };
   const senders = createSenders({ config, store, identity, acknowledgement });
-  const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
+  // Tells other servers and the operator's commands that this server runs, and which channels are paused. A database
+  // that cannot be written is told by alerts.
+  const noteDefect = createDefectLog(log);
+  const reportNode = (pauses: readonly Pause[] | null) =>
+    store.status.reportNode(pauses, clock.now()).catch((error) => void noteDefect(error));
+  const onPauseChange = () => void reportNode(outbox?.pauses ?? []).then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
-  const heartbeat = startHeartbeat({ status: store.status, outbox, log, clock });
+  const reports = repeat(() => reportNode(outbox?.pauses ?? []), MINUTE_MS, clock, true);
   const purge = startPurge({ store, dataDir, log, clock });
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
@@ -118,7 +124,8 @@ async function run(config: Config): Promise<void> {
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
     await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
-    await Promise.all([metrics?.close(), heartbeat.stop()]);
+    await Promise.all([metrics?.close(), reports.stop()]);
+    await reportNode(null);
     await store.close();
     exit(0, (done) => logStream.flush(done));
   }

@@ -1,11 +1,21 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { FastifyReply } from "fastify";
-import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
-import type { Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import {
+  FAILURE_PAGE,
+  FORM_BUNDLE,
+  FORM_MARKER,
+  type FormBundle,
+  type FormOfBuild,
+  NOT_FOUND_PAGE,
+  serverDir,
+  TECHNICAL_PATH,
+} from "../../contract/build-manifest.ts";
+import type { AnsweredPost, Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
-import { answerPages } from "./answer-pages.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 
 /** Longer lists are cut here. Browsers send shorter ones. */
@@ -39,7 +49,7 @@ export function createPages(options: PagesOptions) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
-  const answerPage = answerPages(build.dir, build.manifest.form);
+  const renderAnswer = answerRenderer(build.dir, build.manifest.form);
   // These two replace other paths and have no path of their own.
   const files = new Map([...build.files].filter(([, file]) => file !== comingSoon && file !== failure));
 
@@ -102,7 +112,7 @@ export function createPages(options: PagesOptions) {
     const reference = readSent(query, store.secret);
     if (reference === null) return sendFile(response, file);
     const receipt = await receiptOf(reference, options);
-    sendHtml(response, 200, contact, await answerPage({ kind: "sent", receipt }));
+    sendHtml(response, 200, contact, await renderAnswer({ kind: "sent", receipt }));
   }
 
   /**
@@ -113,7 +123,7 @@ export function createPages(options: PagesOptions) {
     const reason = status === 400 ? "Your message could not be read." : answer.error;
     const rest = values ? "Nothing you typed is lost." : "Go back one page to find what you typed.";
     const { raw } = reply.hijack();
-    answerPage({ kind: "refused", error: `${reason} ${rest}`, errors: answer.fields ?? {}, values: values ?? {} })
+    renderAnswer({ kind: "refused", error: `${reason} ${rest}`, errors: answer.fields ?? {}, values: values ?? {} })
       .then((parts) => sendHtml(raw, status, contact, parts, reply.getHeaders()))
       .catch((error) => answerFailure(raw, error));
   }
@@ -124,6 +134,22 @@ export function createPages(options: PagesOptions) {
   }
 
   return { answer, answerRest, answerFailure, answerRefusal };
+}
+
+/**
+ * Returns a function that renders the contact page as the answer to a post without script, in parts: unread answers
+ * share all but the form. The first call loads React, which takes memory that a server without such posts does not need.
+ */
+function answerRenderer(distDir: string, form: FormOfBuild): (answered: AnsweredPost) => Promise<Buffer[]> {
+  const partsOf = (page: string) => page.split(FORM_MARKER).map((part) => Buffer.from(part));
+  const pages = { sent: partsOf(form.pages.sent), refused: partsOf(form.pages.refused) };
+  let bundle: Promise<FormBundle> | undefined;
+  return async (answered) => {
+    bundle ??= import(pathToFileURL(join(serverDir(distDir), FORM_BUNDLE)).href);
+    const { renderForm } = await bundle;
+    const [before = Buffer.of(), ...after] = pages[answered.kind];
+    return [before, Buffer.from(renderForm(form, answered)), ...after];
+  };
 }
 
 /** Only the reference later than ten minutes after the message, and while the store is unavailable. */
