@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
 import { OperatorError } from "../operator-error.ts";
@@ -42,8 +41,8 @@ const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
 export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
-  // Loaded on demand, so that the library costs no memory or start-up time without METRICS_PORT.
-  const prom = await import("prom-client");
+  // Loaded on demand, so that both cost no memory or start-up time without METRICS_PORT.
+  const [prom, { createServer }] = await Promise.all([import("prom-client"), import("node:http")]);
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry });
   const meter = createMeter(prom, registry);
