@@ -423,7 +423,7 @@ describe("on SQLite", () => {
       }
       const { asked, out } = await runAtTerminal({ DATA_DIR: dataDir }, answer, ...args);
       expect(asked).toEqual([`Permanently ${question}? [y/N] `]);
-      expect(out).toContain(answer ? `1 message and 0 .eml files ${done}.\n` : `Nothing was ${done}.\n`);
+      expect(out).toContain(answer ? `1 message and 0 .eml files ${done}.\n` : "Nothing was changed.\n");
     }
     expect(await store.messages.list({})).toHaveLength(answer ? 0 : 2);
   });

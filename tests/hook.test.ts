@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
-import { checkHook } from "../server/desk/preflight-checks.ts";
+import { checkHook } from "../server/desk/preflight.ts";
 import { failureOf, hookSender, postEvent } from "../server/outbox/hook.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";

@@ -1,42 +1,359 @@
-import type { Command } from "commander";
-import { remedyText } from "../../contract/commands.ts";
+import { randomUUID } from "node:crypto";
+import { Resolver } from "node:dns/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rmdir, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ClaimsState, ListedClaim } from "../../contract/build-manifest.ts";
+import type { BuildSettings } from "../../contract/build-settings.ts";
+import { type Advice, type OperatorCommand, remedyText } from "../../contract/commands.ts";
 import { plural, visible } from "../../contract/text.ts";
-import { visibleJson } from "./export.ts";
-import type { Finding } from "./preflight-checks.ts";
-import { addCommand, type Context, JSON_OPTION } from "./terminal/context.ts";
-import { table } from "./terminal/output.ts";
+import { type Config, ConfigError } from "../config.ts";
+import { type Build, loadBuild } from "../http/build-files.ts";
+import { errorCode } from "../log.ts";
+import { MailError } from "../mail/mailer.ts";
+import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
+import { BuildMissing, DIST_DIR, outdatedSettings } from "../manifest.ts";
+import { OperatorError } from "../operator-error.ts";
+import { failureOf, postEvent } from "../outbox/hook.ts";
+import { findLeftMessages } from "../store/archive.ts";
+import { openStore } from "../store/open-store.ts";
+import { StoreNotReady } from "../store/store.ts";
+import { DAY_MS } from "../time.ts";
+import { postAlert } from "../watch/alerts.ts";
+import { LOW_DISK_BYTES, LOW_DISK_REMEDY } from "../watch/troubles.ts";
+import { table } from "./terminal/texts.ts";
 
-export function addPreflight(root: Command, { readConfig, out, setExitCode, program }: Context): void {
-  const notes = `Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public site.
-Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. Sends no email and changes nothing.
-Exits with 1 if a check fails; warnings do not count.`;
-  addCommand(root, "preflight", "check everything that can be checked before launch", [JSON_OPTION], notes).action(
-    async ({ json }: { json?: true }) => {
-      // Loaded on demand, because no other command needs the mail and page code.
-      const { runChecks } = await import("./preflight-checks.ts");
-      const findings = (await runChecks(readConfig)).map(({ command, ...finding }) => ({
-        ...finding,
-        remedy: remedyText({ remedy: finding.remedy, command }, program),
-      }));
-      out(json ? visibleJson(findings) : report(findings));
-      setExitCode(exitCodeFor(findings));
-    },
-  );
+// Checks what would stop a launch or lose mail.
+
+/** The result of one check. `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
+interface Finding {
+  name: string;
+  state: "ok" | "warn" | "fail";
+  detail: string;
+  /** How to fix it; empty if the state is `ok`. */
+  remedy: string;
+  /** The command that ends the remedy. */
+  command?: OperatorCommand | undefined;
+}
+
+function finding(state: Finding["state"]) {
+  return (name: string, detail: string, remedy = "", command?: OperatorCommand): Finding => {
+    return { name, state, detail, remedy, ...(command && { command }) };
+  };
+}
+const [ok, warn, fail] = [finding("ok"), finding("warn"), finding("fail")];
+
+function failures(name: string, advice: readonly Advice[]): Finding[] {
+  return advice.map(({ problem, remedy = "", command }) => fail(name, problem, remedy, command));
+}
+
+const ANSWER_TIMEOUT_MS = 10_000;
+const DNS_LIMITS = { timeout: 2000, tries: 1 };
+
+/**
+ * Runs every check in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing,
+ * and shows no secret.
+ */
+export async function runChecks(readConfig: () => Config, program: string) {
+  const findings = await findAll(readConfig);
+  return findings.map(({ command, remedy, ...rest }) => ({
+    ...rest,
+    remedy: remedyText({ remedy, command }, program),
+  }));
+}
+
+async function findAll(readConfig: () => Config): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // Invalid settings make all other checks pointless.
+    return failures("settings", error.advice);
+  }
+  const { findings: buildFindings, build } = checkBuild(DIST_DIR, config.build);
+  const { contactEmail = "", brand = "Website" } = build?.manifest.site ?? {};
+  const now = new Date();
+  const mailFrom = config.mailFrom ?? contactEmail;
+  const groups = await Promise.all([
+    checkAddress(config.build.siteUrl),
+    checkServer(config.build.apiBase || config.build.siteUrl),
+    checkProxy(config),
+    buildFindings,
+    build ? checkClaims(build.manifest.claims, now) : [],
+    checkDisk(config.dataDir),
+    checkDatabase(config),
+    checkSmtp(config.smtpUrl),
+    checkHook(config.hook, now),
+    checkAlerts(config, brand),
+    build ? checkMailboxes({ MAIL_TO: config.mailTo ?? contactEmail, MAIL_FROM: mailFrom }) : [],
+    build ? checkSenderDomain(domainOf(mailFrom), new Resolver(DNS_LIMITS)) : [],
+  ]);
+  return groups.flat();
 }
 
 /** One line for each finding, then the verdict. Escapes control characters in text from other systems. */
-export function report(findings: readonly Finding[]): string {
+export function report(findings: readonly Omit<Finding, "command">[]): string {
   const rows = findings.map(({ name, state, detail, remedy }) => [
     (state === "fail" ? "FAIL" : state).padEnd(4),
     name,
     visible(remedy === "" ? detail : `${detail} -> ${remedy}`),
   ]);
   const count = (state: Finding["state"]) => findings.filter((finding) => finding.state === state).length;
-  const verdict = exitCodeFor(findings) === 0 ? "Ready for launch" : `Not ready: ${count("fail")} failed`;
+  const verdict = count("fail") === 0 ? "Ready for launch" : `Not ready: ${count("fail")} failed`;
   return `${table(rows)}\n${verdict}, ${plural(count("warn"), "warning")}.\n`;
 }
 
-/** 0 if the site is ready for launch. Warnings do not prevent a launch. */
-export function exitCodeFor(findings: readonly Finding[]): 0 | 1 {
-  return findings.some(({ state }) => state === "fail") ? 1 : 0;
+/** Whether visitors can reach the site at its address, over HTTPS. */
+export function checkAddress(siteUrl: string): Finding {
+  const { protocol, hostname } = new URL(siteUrl);
+  const remedy = "set SITE_URL to the public address, e.g. https://www.your-company.com, then run";
+  if (isReservedDomain(hostname) || /^(127\.|\[::1\]|0\.0\.0\.0)/.test(hostname)) {
+    return fail("SITE_URL", `${siteUrl} is not an address that visitors can reach`, remedy, "build");
+  }
+  if (protocol !== "https:") return fail("SITE_URL", `${siteUrl} is not https`, remedy, "build");
+  return ok("SITE_URL", siteUrl);
+}
+
+/** Whether the server at the site's address accepts messages. */
+export async function checkServer(base: string): Promise<Finding> {
+  const unreachable = (problem: string) =>
+    fail("server", `${base}: ${problem}`, "check the server, the proxy and the DNS record");
+  try {
+    const response = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const isOurs = (await response.text()).includes('"status"');
+    if (response.status === 200 && isOurs) return ok("server", `${base} accepts messages`);
+    if (response.status !== 503 || !isOurs) return unreachable(`/readyz answers with status ${response.status}`);
+    return fail("server", `${base} runs, but cannot store messages`, "look at its log; is the database running?");
+  } catch (error) {
+    const { name, cause } = error as Error;
+    if (name === "TimeoutError") return unreachable(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`);
+    return unreachable(`no connection (${errorCode(cause) ?? name})`);
+  }
+}
+
+/** The server supports only HTTP, so a public site needs a proxy, which sends the visitors' addresses. */
+export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy" | "rateLimits">): Finding {
+  if (rateLimits.length === 0) return ok("TRUST_PROXY", "not needed: there is no limit per visitor");
+  if (trustProxy.length > 0) return ok("TRUST_PROXY", trustProxy.join(", "));
+  return fail(
+    "TRUST_PROXY",
+    "behind a proxy, all visitors would share one visitor's limit",
+    "set TRUST_PROXY to the proxy's address, e.g. loopback if it runs on this machine",
+  );
+}
+
+/** Whether the pages are built with the current settings and contain no placeholders. */
+export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; build: Build | null } {
+  let build: Build;
+  try {
+    build = loadBuild(distDir);
+  } catch (error) {
+    if (!(error instanceof BuildMissing)) throw error;
+    return { findings: failures("build", error.advice), build: null };
+  }
+  const { settings, unset, comingSoon, site } = build.manifest;
+  const findings = failures("build", outdatedSettings(settings, wanted));
+  if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the current settings`));
+  for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run", "build"));
+  if (isReservedDomain(domainOf(site.contactEmail))) {
+    const problem = `the pages show ${site.contactEmail}, which is a placeholder`;
+    const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run`;
+    findings.push(fail("placeholders", problem, remedy, "build"));
+  }
+  if (comingSoon.length > 0) {
+    const remedy = "write these pages, or link elsewhere, as docs/writing.md describes";
+    findings.push(warn("pages", `the navigation links to Coming Soon: ${comingSoon.join(", ")}`, remedy));
+  }
+  return { findings, build };
+}
+
+/** Evidence that ends within a month is announced. */
+const NOTICE_DAYS = 31;
+
+/**
+ * Whether the company has signed its files, and has evidence for its claims: otherwise the build is a draft. The default
+ * site's own sentences, which the specification fixes in part, only warn.
+ */
+export function checkClaims({ claims, unsigned }: ClaimsState, now: Date): Finding[] {
+  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const [today, soon] = [dayOf(now.getTime()), dayOf(now.getTime() + NOTICE_DAYS * DAY_MS)];
+  const named = (some: readonly ListedClaim[]) =>
+    some.map(({ text, page, until }) => `“${text}” (${until ? `${page}, until ${until}` : page})`).join(", ");
+  const isOpen = ({ state, until = today }: ListedClaim) => state !== "settled" || until < today;
+  const open = claims.filter((claim) => isOpen(claim) && !claim.isOurs);
+  const ours = claims.filter((claim) => isOpen(claim) && claim.isOurs);
+  const ending = claims.filter((claim) => !isOpen(claim) && claim.until && claim.until <= soon);
+  const findings: Finding[] = [];
+  if (unsigned.length > 0) {
+    const problem = `the pages are a draft: nobody has signed ${unsigned.join(", ")}`;
+    findings.push(fail("claims", problem, "run", 'claims --sign "NAME"'));
+  }
+  if (open.length > 0) findings.push(fail("claims", `without evidence: ${named(open)}`, "run", "claims --write"));
+  if (ours.length > 0) {
+    const problem = `${plural(ours.length, "sentence")} of the default site without evidence`;
+    findings.push(warn("claims", problem, "to see them, run", "claims"));
+  }
+  if (ending.length > 0)
+    findings.push(warn("claims", `the evidence ends within a month: ${named(ending)}`, "renew it"));
+  return findings.length > 0 ? findings : [ok("claims", "all files are signed, and every claim has evidence")];
+}
+
+/** Whether the data folder is writable and has free space. Leaves nothing behind. */
+export async function checkDisk(dataDir: string): Promise<Finding> {
+  // The server creates its folder on start; a check does not, because it may run as another user.
+  let folder = dataDir;
+  while (!existsSync(folder)) folder = dirname(folder);
+  try {
+    await rmdir(await mkdtemp(join(folder, ".preflight-")));
+  } catch (error) {
+    // The systemd unit creates it, as root.
+    if (folder !== dataDir) {
+      const remedy = "start the service, which creates it; without systemd, create it for the server's user";
+      return warn("disk", `${dataDir} does not exist yet, and this user may not create it`, remedy);
+    }
+    const remedy = "make it writable for the server's user, or set DATA_DIR to another folder";
+    return fail("disk", `${dataDir} is not writable (${errorCode(error) ?? "unknown reason"})`, remedy);
+  }
+  const { bavail, bsize } = await statfs(folder);
+  return judgeSpace(dataDir, bavail * bsize);
+}
+
+export function judgeSpace(dataDir: string, freeBytes: number): Finding {
+  const detail = `${Math.floor(freeBytes / 2 ** 20)} MB free in ${dataDir}`;
+  return freeBytes >= LOW_DISK_BYTES ? ok("disk", detail) : fail("disk", detail, LOW_DISK_REMEDY);
+}
+
+/**
+ * Opens the database as an operator's command does, and writes to it as `/readyz` does. A database that the website
+ * creates or upgrades at its next start is a warning.
+ */
+export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
+  const left = findLeftMessages(config);
+  const found = [ok("database", config.databaseUrl === null ? "SQLite" : "PostgreSQL")];
+  try {
+    const store = await openStore(config, { maxConnections: 1 });
+    try {
+      await store.status.ping();
+      if (left && (await store.messages.find(left.newest)) === null) found.push(...failures("database", [left.advice]));
+    } finally {
+      await store.close();
+    }
+    return found;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (!(error instanceof StoreNotReady)) return failures("database", error.advice);
+    const notReady = error.advice.map(({ problem, remedy }) => warn("database", problem, remedy ?? ""));
+    return left ? [...notReady, ...failures("database", [left.advice])] : notReady;
+  }
+}
+
+const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
+
+/** Whether the mail server accepts our sign-in. Sends nothing. */
+export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIGN_IN_LIMITS): Promise<Finding> {
+  if (smtpUrl === null) {
+    return fail(
+      "mail server",
+      "SMTP_URL is not set: messages are stored, but not sent by email",
+      "set SMTP_URL, e.g. smtp://user:password@mail.your-provider.com:587",
+    );
+  }
+  const { hostname, port, username } = new URL(smtpUrl);
+  const where = port ? `${hostname}:${port}` : hostname;
+  try {
+    await tryToSignIn(smtpUrl, limits);
+    return ok("mail server", `${where} ${username ? "accepts the sign-in" : "answers, without a sign-in"}`);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    const said = error.words === "" ? "" : `; it says: ${error.words}`;
+    return fail("mail server", `${where}: ${error.message}${said}`, "correct SMTP_URL, or ask the mail provider");
+  }
+}
+
+/** Whether the receiver at HOOK_URL accepts a signed event. */
+export async function checkHook(hook: Config["hook"], now: Date): Promise<Finding[]> {
+  if (hook === null) return [];
+  const answer = await postEvent(hook, { id: `ping.${randomUUID()}`, type: "ping", timestamp: now, data: {} }, now);
+  const { host } = new URL(hook.url);
+  const failure = failureOf(answer);
+  const text = "text" in answer && answer.text !== "" ? `: ${answer.text.slice(0, 200)}` : "";
+  const status = "status" in answer ? ` (status ${answer.status})` : "";
+  if (failure === null) return [ok("HOOK_URL", `${host} accepted a signed ping${status}${text}`)];
+  const remedy = "correct HOOK_URL and HOOK_SECRET, and make the receiver accept events of type ping";
+  return [fail("HOOK_URL", `${host} did not accept a signed ping: ${failure.message}${text}`, remedy)];
+}
+
+/** Whether alerts arrive: posts a test alert. Without them, the operator may not hear of an erasure. */
+export async function checkAlerts(
+  { alertUrl, retention }: Pick<Config, "alertUrl" | "retention">,
+  brand: string,
+): Promise<Finding[]> {
+  if (alertUrl === null) {
+    if (Object.values(retention).every((keptMs) => keptMs === null)) return [];
+    const problem = "not set, so only the log and the inbox announce that messages will be erased";
+    return [warn("ALERT_URL", problem, "set it to an address that accepts alerts, such as a chat's web hook")];
+  }
+  const { host } = new URL(alertUrl);
+  const refused = (reason: string) => {
+    const remedy = "correct ALERT_URL, or ask the service that it belongs to";
+    return [fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy)];
+  };
+  try {
+    const text = `${brand}: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.`;
+    const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ANSWER_TIMEOUT_MS));
+    const answer = (await response.text()).trim().slice(0, 200);
+    const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
+    if (!response.ok) return refused(came);
+    return [ok("ALERT_URL", `${host} accepted a test alert (${came}); check that it arrived`)];
+  } catch (error) {
+    return refused((error as Error).message);
+  }
+}
+
+/** Whether the mail addresses are real, not placeholders. */
+export function checkMailboxes(mailboxes: Readonly<Record<string, string>>): Finding[] {
+  return Object.entries(mailboxes).map(([name, address]) =>
+    isReservedDomain(domainOf(address))
+      ? fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`)
+      : ok(name, address),
+  );
+}
+
+/** Whether other mail servers can verify the site's mails. Only warns, because DNS may be set up last. */
+export async function checkSenderDomain(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding[]> {
+  // A reserved domain has no records, and is reported as a placeholder.
+  if (isReservedDomain(domain)) return [];
+  const lookUp = async (host: string) => (await resolver.resolveTxt(host)).map((parts) => parts.join(""));
+  const check = async (name: string, remedy: string, hosts: readonly string[], isMeant: RegExp) => {
+    for (const host of hosts) {
+      try {
+        const found = (await lookUp(host)).filter((text) => isMeant.test(text));
+        if (found.length > 1) return warn(name, `${host} has ${found.length}, but only one is allowed`, "merge them");
+        if (found[0]) return ok(name, `${host}: ${found[0]}`);
+      } catch (error) {
+        if (errorCode(error) === "ENODATA" || errorCode(error) === "ENOTFOUND") continue;
+        const problem = `could not look up ${host}: no answer from DNS`;
+        return warn(name, problem, "check the network, then run this again");
+      }
+    }
+    return warn(name, `${domain} has none, so mail may be filtered as spam`, remedy);
+  };
+  // A subdomain without its own DMARC record uses the record of its parent domain.
+  const labels = domain.split(".");
+  const parents = labels.slice(0, -1).map((_, index) => `_dmarc.${labels.slice(index).join(".")}`);
+  const dmarc = `add a TXT record at _dmarc.${domain}, e.g. "v=DMARC1; p=none; rua=mailto:you@${domain}"`;
+  return Promise.all([
+    check("SPF record", "add the TXT record that the mail provider specifies", [domain], /^v=spf1( |$)/i),
+    check("DMARC record", dmarc, parents, /^v=DMARC1\b/i),
+  ]);
+}
+
+/** Names that RFC 2606 and 6761 reserve for examples and tests: they have no sites or mailboxes. */
+function isReservedDomain(domain: string): boolean {
+  return /(^|\.)(example|test|invalid|localhost|local|example\.(com|net|org))$/i.test(domain);
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1).toLowerCase();
 }

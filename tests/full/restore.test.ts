@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { checkDatabase } from "../../server/desk/preflight-checks.ts";
+import { checkDatabase } from "../../server/desk/preflight.ts";
 import { MINUTE_MS } from "../../server/time.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { openStoreInProcess } from "../../../tests/support/in-process-store.ts";
 import { runCli } from "../../../tests/support/run-cli.ts";
 import { makeScratchFolder } from "../../../tests/support/scratch-folder.ts";
-import { parseWhen } from "./messages.ts";
+import { parseWhen } from "./commands.ts";
 
 test.each([
   [[], /^Usage: npm run messages -- \[options\] \[command\]\n/],

@@ -1,0 +1,103 @@
+import { formatDuration } from "../../../contract/duration.ts";
+import type { FootprintEstimate } from "../../../contract/footprint/arithmetic.ts";
+import { formatMass, formatTotal } from "../../../contract/footprint/fields.ts";
+import { describeInputs } from "../../../contract/footprint/words.ts";
+import { describeWait, type Wait } from "../../../contract/operator-limits.ts";
+import { capitalised, visible, visibleLines } from "../../../contract/text.ts";
+import { type StoredMessage, stateOf } from "../../store/store.ts";
+import { cellText, type Fact } from "../export.ts";
+import { messageJson, type readDetail, type viewerOf } from "../messages.ts";
+import type { readStatus } from "../status.ts";
+
+// How results print at a terminal. Visitors' text is escaped here.
+
+type View = ReturnType<Awaited<ReturnType<typeof viewerOf>>>;
+
+/** Columns two spaces apart, as wide as their longest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+}
+
+/** The beginning of the text, with an ellipsis if it was cut. */
+function cut(text: string, length: number): string {
+  const characters = [...text];
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
+}
+
+/** The time since then: `45s`, `12m`, `3h`, `5d`. */
+function ageOf(moment: Date, now: Date): string {
+  return formatDuration(now.getTime() - moment.getTime());
+}
+
+export function messageTable(messages: readonly View[], now: Date): string {
+  const rows = messages.map((message) => {
+    const { waits, deliveryMarks } = message;
+    const until = (wait: Wait | undefined) => (wait?.until ? ` until ${wait.until.toISOString()}` : "");
+    const marks = deliveryMarks.map(({ channel, text }) => text.toLowerCase() + until(waits[channel]));
+    const state = [stateOf(message) + until(waits.mail), ...marks].join(", ");
+    const text = cut(visible(message.message.replaceAll(/\s+/g, " ")), 40);
+    return [state, ageOf(message.acceptedAt, now), message.reference, senderOf(message), text];
+  });
+  return table([["STATE", "AGE", "REFERENCE", "FROM", "MESSAGE"], ...rows]);
+}
+
+/** `name <address>`, each cut, so that a long name cannot hide the address. */
+export function senderOf({ name, email }: StoredMessage): string {
+  return `${cut(visible(name), 20)} <${cut(visible(email), 40)}>`;
+}
+
+export function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
+  const { message: text, footprint, dueAt: _, notes: __, replies: ___, ...facts } = messageJson(detail);
+  const { mail, ...others } = detail.waits;
+  const waits = Object.entries({ ...(mail && { delivery: mail }), ...others });
+  const known = { ...facts, ...Object.fromEntries(waits.map(([name, wait]) => [name, waitText(wait)])) };
+  const given = Object.entries<Fact>(known).filter(([, value]) => value !== null && value !== "" && value !== false);
+  const lines = given.map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}\n`);
+  const history = detail.history.map(({ at, name, detail }) => {
+    const reason = detail === null ? "" : `: ${visibleLines(detail).replaceAll("\n", "\n    ")}`;
+    return `  ${at.toISOString()}  ${name}${reason}\n`;
+  });
+  const estimate = footprint ? `${estimateText(footprint)}\n` : "";
+  const signs = detail.spamSigns.map((sign) => `  ${visible(sign)}\n`).join("");
+  const spam = signs && `Looks like spam. The strongest signs:\n${signs}\n`;
+  return `${lines.join("")}\n${spam}${estimate}${visibleLines(text)}\n\nHistory:\n${history.join("")}`;
+}
+
+export function waitText(wait: Wait): string {
+  return describeWait(wait, (at) => at.toISOString());
+}
+
+function estimateText(footprint: FootprintEstimate): string {
+  const rows = describeInputs(footprint).map(({ label, value, kg }) => [`  ${label}`, value, formatMass(kg)]);
+  return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}`;
+}
+
+/** `acceptedAt` as `Accepted at`. */
+function labelOf(name: string): string {
+  return capitalised(name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^is /, ""));
+}
+
+function shown(value: Fact): string {
+  return value === true ? "yes" : visible(cellText(value));
+}
+
+export function statsText(status: Awaited<ReturnType<typeof readStatus>>): string {
+  const { now, website, lastBackupAt, troubles, counts, notOpened, sent } = status;
+  const ago = (at: Date) => `${at.toISOString()} (${ageOf(at, now)} ago)`;
+  const { isRunning, lastSeenAt } = website;
+  const rows = [
+    ...Object.entries(counts).map(([tab, count]) => [capitalised(tab), String(count)]),
+    ["Quarantined, not opened", String(notOpened)],
+    ...sent.map(({ name, delivered }) => [`${name}: delivered`, String(delivered)]),
+  ];
+  const lines = [
+    `Website: ${isRunning ? "running" : `not running${lastSeenAt ? ` since ${ago(lastSeenAt)}` : ""}`}.`,
+    `Last backup: ${lastBackupAt ? ago(lastBackupAt) : "none"}.`,
+    troubles.length === 0 ? "Nothing is wrong." : "Needs attention:",
+    ...troubles.map(({ what, remedy }) => `- ${what}. ${remedy}.`),
+    "",
+  ];
+  return lines.map((line) => `${visible(line)}\n`).join("") + table(rows);
+}
