@@ -9,7 +9,7 @@ import { type Database, insertRows, onlyRow, readColumn, readMeta, SECRET, type 
 import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
-import { MIGRATIONS, migrate, readSchemaVersion } from "./schema.ts";
+import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
 import { APPLICATION_ID, isDamage, isNotADatabase, openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
@@ -26,12 +26,6 @@ const IN_USE: Advice = {
   problem: "A website uses this database, or crashed within the last three minutes",
   remedy: "stop all of its servers, then restore",
 };
-
-/** The columns that refer to rows of another table. */
-const REFERENCES = [
-  ["message_id", "messages"],
-  ["event_id", "events"],
-] as const;
 
 export type Archive = ReturnType<typeof createArchive>;
 
@@ -140,12 +134,12 @@ async function openBackup(file: string): Promise<Backup> {
   const db = new DatabaseSync(file, { readOnly: true, open: false });
   try {
     const version = readBackupVersion(db, file);
-    if (version > MIGRATIONS.length) {
-      const schemas = `schema ${version}, this one knows ${MIGRATIONS.length}`;
+    if (version > SCHEMA_VERSION) {
+      const schemas = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
       throw refuse(file, `is from a newer version of the program (${schemas})`, `use that version; ${UNCHANGED}`);
     }
-    const backup = version < MIGRATIONS.length ? await upgradeCopy(db, file) : { db, close: () => db.close() };
-    if (version < MIGRATIONS.length) db.close();
+    const backup = version < SCHEMA_VERSION ? await upgradeCopy(db, file) : { db, close: () => db.close() };
+    if (version < SCHEMA_VERSION) db.close();
     try {
       requireTables(backup.db, file);
     } catch (error) {
@@ -242,13 +236,16 @@ async function copyAll(sql: Sql, { db }: Backup, listed: readonly ListedErasure[
   const isErased = erasedBy(erasures, secretOf(db));
   let erased = 0;
   const copied = new Map<string, Set<unknown>>();
-  /** Of a damaged file, a row may be left without its message. */
-  const isOrphan = (row: Row) =>
-    REFERENCES.some(([column, table]) => column in row && !copied.get(table)?.has(row[column]));
   for (const [table, columns] of allTables()) {
     if (OF_CLIENTS.includes(table) || table === "erasures") continue;
     const ids = new Set<unknown>();
     copied.set(table, ids);
+    // Of a damaged file, a row may be left without its message.
+    const isOrphan = (row: Row) =>
+      columns.some(([name, { rule }]) => {
+        const [, target] = /REFERENCES (\w+)/.exec(rule) ?? [];
+        return target !== undefined && !copied.get(target)?.has(row[name]);
+      });
     const read = db.prepare(`SELECT ${columns.map(([name]) => name).join(", ")} FROM ${table}`);
     for (const rows of inBatches(read.iterate() as Iterable<Row>)) {
       const kept = rows.filter((row) => {

@@ -54,7 +54,6 @@ export interface Database extends Sql {
 export interface Dialect {
   /** The type of 64-bit numbers: times, row numbers, flags. */
   integer: string;
-  real: string;
   identity: string;
   /** Precedes the rows of an INSERT that already have numbers. `continueIds` is the statement to run after it. */
   keptIds: string;

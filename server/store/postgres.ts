@@ -29,7 +29,6 @@ const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1
 
 const dialect: Dialect = {
   integer: "BIGINT",
-  real: "DOUBLE PRECISION",
   identity: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
   keptIds: "OVERRIDING SYSTEM VALUE",
   continueIds: (table) =>

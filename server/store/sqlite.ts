@@ -20,7 +20,6 @@ import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 export const sqliteDialect: Dialect = {
   integer: "INTEGER",
-  real: "REAL",
   // AUTOINCREMENT never reuses the number of an erased message.
   identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
   keptIds: "",

@@ -1,28 +1,33 @@
 import type { Channel, DeliveryState, EventKind, Lesson, QuarantineReason } from "./store.ts";
 
-// The columns of every table, declared once: the types of rows, conversions and casts follow. The migrations in
-// schema.ts lead to these tables, which a test checks.
+// The columns of every table, declared once: the SQL of new tables, the types of rows, conversions, casts and the columns
+// of a backup follow.
 
 /** A time is stored in milliseconds since 1970, a flag as 0 or 1. */
-type Kind = "text" | "integer" | "time" | "flag";
+type Kind = "id" | "text" | "integer" | "time" | "flag";
 
-/** `Value` is the type of its value in a row. */
+/** `rule` follows its type in SQL. `Value` is the type of its value in a row. */
 interface Column<Value> {
   kind: Kind;
+  rule: string;
   value?: Value;
 }
 
-const column = <Value>(kind: Kind): Column<Value> => ({ kind });
-const text = <Value extends string = string>() => column<Value>("text");
-const optional = <Value>(one: Column<Value>) => one as Column<Value | null>;
+const column = <Value>(kind: Kind, rule = "NOT NULL"): Column<Value> => ({ kind, rule });
+const text = <Value extends string = string>(rule?: string) => column<Value>("text", rule);
+const optional = <Value>({ kind }: Column<Value>, rule = ""): Column<Value | null> => ({ kind, rule });
+const id = column<number>("id");
 const integer = column<number>("integer");
+const count = column<number>("integer", "NOT NULL DEFAULT 0");
 const time = column<Date>("time");
-const flag = column<boolean>("flag");
+const flag = column<boolean>("flag", "NOT NULL DEFAULT 0");
+const ofMessage = column<number>("integer", "NOT NULL REFERENCES messages (id) ON DELETE CASCADE");
+const ofEvent = column<number>("integer", "NOT NULL REFERENCES events (id) ON DELETE CASCADE");
 
 const TABLES = {
   messages: {
-    id: integer,
-    reference: text(),
+    id,
+    reference: text("NOT NULL UNIQUE"),
     fingerprint: text(),
     name: text(),
     email: text(),
@@ -37,17 +42,18 @@ const TABLES = {
     corrected_at: optional(time),
     seen_at: optional(time),
     taught: optional(text<Lesson>()),
+    /** `hash:time` of each address that a message had before a correction, separated by spaces. */
     former_addresses: optional(text()),
     search_text: text(),
   },
   deliveries: {
-    message_id: integer,
+    message_id: ofMessage,
     channel: text<Channel>(),
-    state: text<DeliveryState>(),
+    state: text<DeliveryState>("NOT NULL CHECK (state IN ('queued', 'delivered', 'failed', 'quarantined', 'skipped'))"),
     changed_at: time,
-    due_at: optional(time),
-    attempts: integer,
-    interruptions: integer,
+    due_at: optional(time, "CHECK ((due_at IS NULL) = (state <> 'queued'))"),
+    attempts: count,
+    interruptions: count,
     error: optional(text()),
     lease_token: optional(text()),
     leased_until: optional(integer),
@@ -55,38 +61,86 @@ const TABLES = {
     expires_at: optional(time),
     announce_at: optional(time),
   },
+  /** The history of a message. Accepting a message writes nothing here. */
   events: {
-    id: integer,
-    message_id: integer,
+    id,
+    message_id: ofMessage,
     at: time,
     kind: text<EventKind>(),
     channel: optional(text<Channel>()),
     detail: optional(text()),
     author: optional(text()),
+    /** What an action changed, as it was before, and the step with which it is undone. */
     step: optional(text()),
     replaced: optional(text()),
   },
+  /** A reply belongs to its event, which says who wrote it and when. */
   replies: {
-    event_id: integer,
-    message_id: integer,
+    event_id: ofEvent,
+    message_id: ofMessage,
     key: text(),
     subject: text(),
     text: text(),
     sent_at: optional(time),
   },
-  drafts: { message_id: integer, author: text(), saved_at: time, subject: text(), text: text(), note: text() },
-  keys: { key_hash: text(), message_id: integer, client_proof: text() },
+  drafts: { message_id: ofMessage, author: text(), saved_at: time, subject: text(), text: text(), note: text() },
+  /** A message has several keys if its text was sent with several. Only hashes are kept. */
+  keys: { key_hash: text(), message_id: ofMessage, client_proof: text() },
+  /** Rows count towards limits. Their keyed hashes name no message and are kept for a day. */
   hits: { hash: text(), at: time },
+  /**
+   * The people who were erased, so that no restored backup brings their messages back: keyed hashes of their addresses,
+   * each with the secret that it was made with, because a restore changes the database's own, and the time until which
+   * the address was theirs.
+   */
   erasures: { hash: text(), secret: text(), at: time },
+  /** RETENTION as the website applies it. */
   retention: { state: text<DeliveryState>(), kept_ms: integer, notice_ms: integer },
   meta: { name: text(), value: text() },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Column<unknown>>>>>;
 
-/** What statements call a result that is no column. All others keep the database's type. */
-const RESULTS = { first_at: time, last_at: time, day_at: time, queued_at: time, unseen_since_at: time };
-
 type Tables = typeof TABLES;
 export type Table = keyof Tables;
+
+/** The keys of tables without row numbers. */
+export const KEYS: { readonly [Name in Table]?: string } = {
+  deliveries: "message_id, channel",
+  replies: "event_id",
+  drafts: "message_id, author",
+  keys: "key_hash, message_id",
+  erasures: "hash, secret",
+  retention: "state",
+  meta: "name",
+};
+
+export const INDEXES: readonly string[] = [
+  "INDEX messages_by_words ON messages (fingerprint, accepted_at)",
+  // Includes the reason, so that queries skip a flood of quarantined messages without reading them.
+  "INDEX messages_by_age ON messages (accepted_at, quarantine_reason)",
+  // Counts the messages of each tab without reading them.
+  "INDEX messages_by_answer ON messages (answered_at, is_restricted)",
+  "INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
+  // Counts unopened messages without reading them, because a flood may leave many in quarantine.
+  `INDEX messages_unseen ON messages (id)
+   WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0`,
+  // The spam filter looks for correspondents while a batch is accepted.
+  "INDEX messages_by_email ON messages (LOWER_CASE_EMAIL)",
+  // Finds the newest lessons without reading the other messages.
+  "INDEX messages_taught ON messages (taught, id) WHERE taught IS NOT NULL",
+  "INDEX deliveries_by_state ON deliveries (state, channel, changed_at)",
+  // Includes the state although it is always the same, because SQLite picks the index that answers most conditions.
+  "INDEX deliveries_due ON deliveries (channel, state, due_at, message_id) WHERE state = 'queued'",
+  "INDEX deliveries_leased ON deliveries (channel, state, leased_until) WHERE leased_until IS NOT NULL",
+  "INDEX deliveries_expiring ON deliveries (expires_at) WHERE expires_at IS NOT NULL",
+  "INDEX events_by_message ON events (message_id, id)",
+  "INDEX events_by_step ON events (step, id) WHERE step IS NOT NULL",
+  "UNIQUE INDEX replies_by_key ON replies (message_id, key)",
+  "INDEX keys_by_message ON keys (message_id)",
+  "INDEX hits_by_hash ON hits (hash, at)",
+];
+
+/** What statements call a result that is no column. All others keep the database's type. */
+const RESULTS = { first_at: time, last_at: time, day_at: time, queued_at: time, unseen_since_at: time };
 
 type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 
@@ -131,10 +185,7 @@ export function castTypeOf(column: string): string {
   return kind === undefined || kind === "text" ? "TEXT" : "BIGINT";
 }
 
-/** Every table with its columns and their kinds. */
-export function allTables(): [Table, (readonly [name: string, kind: Kind])[]][] {
-  return (Object.entries(TABLES) as [Table, Record<string, Column<unknown>>][]).map(([table, columns]) => [
-    table,
-    Object.entries(columns).map(([name, { kind }]) => [name, kind] as const),
-  ]);
+/** Every table with its columns. Tables precede those that refer to them. */
+export function allTables(): [Table, [name: string, column: Column<unknown>][]][] {
+  return (Object.keys(TABLES) as Table[]).map((table) => [table, Object.entries(TABLES[table])]);
 }
