@@ -1,4 +1,4 @@
-import { type ContactField, FIELD_NAMES } from "../../contract/contact-message.ts";
+import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import { readColumn, type Sql, type Value } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
 import {
@@ -34,68 +34,53 @@ const MESSAGE_FIELDS = [
   "isRestricted",
   "answeredAt",
   "correctedAt",
+  ...FIELD_NAMES,
 ] as const;
-const MAIL_FIELDS = ["state", "expiresAt"] as const;
-const DELIVERY_FIELDS = ["messageId", "channel", "state", "changedAt", "dueAt", "attempts", "error"] as const;
+const DELIVERY_FIELDS = [
+  "messageId",
+  "channel",
+  "state",
+  "changedAt",
+  "dueAt",
+  "attempts",
+  "error",
+  "expiresAt",
+] as const;
 
-type MessageRow = Pick<RowOf<"messages">, ContactField | (typeof MESSAGE_FIELDS)[number]> & {
-  state: MessageState;
-  expiresAt: Date | null;
-};
+type MessageRow = Pick<RowOf<"messages">, (typeof MESSAGE_FIELDS)[number]>;
 type DeliveryRow = Pick<RowOf<"deliveries">, (typeof DELIVERY_FIELDS)[number]>;
 
 /** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
-export async function readMessages(
-  { query, dialect: { isIn } }: Sql,
-  ids: readonly number[],
-): Promise<StoredMessage[]> {
+export async function readMessages({ query, dialect }: Sql, ids: readonly number[]): Promise<StoredMessage[]> {
   if (ids.length === 0) return [];
-  const rows = await query<MessageRow>(
-    `SELECT ${columnsOf("messages", ...MESSAGE_FIELDS, ...FIELD_NAMES)}, ${columnsOf("deliveries", ...MAIL_FIELDS)}
-     FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1")}`,
-    [ids],
-  );
-  const deliveries = await query<DeliveryRow>(
-    `SELECT ${columnsOf("deliveries", ...DELIVERY_FIELDS)} FROM deliveries WHERE ${isIn("message_id", "$1")}`,
-    [ids],
-  );
+  const read = <Row>(columns: string, table: string, id: string) =>
+    query<Row>(`SELECT ${columns} FROM ${table} WHERE ${dialect.isIn(id, "$1")}`, [ids]);
+  const messages = await read<MessageRow>(columnsOf("messages", ...MESSAGE_FIELDS), "messages", "id");
+  const deliveries = await read<DeliveryRow>(columnsOf("deliveries", ...DELIVERY_FIELDS), "deliveries", "message_id");
+  const rows = new Map(messages.map((row) => [row.id, row]));
   const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
-  const messages = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
-    const [row, theirs] = [messages.get(id), byId.get(id)];
+    const [row, theirs] = [rows.get(id), byId.get(id)];
     // A message may have been erased between the two statements.
     return row && theirs ? toMessage(row, theirs) : [];
   });
-}
-
-/** A damaged estimate counts as none, so that its message can still be read, exported and erased. */
-export function readEstimate(json: string | null): StoredMessage["footprint"] {
-  const estimate = readJson(json) as StoredMessage["footprint"];
-  return typeof estimate?.totalKg === "number" && Array.isArray(estimate.lines) ? estimate : null;
-}
-
-/** `null` if it is damaged. */
-export function readJson(json: string | null): unknown {
-  try {
-    return json === null ? null : JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 const isKeeping = ({ channel, state }: DeliveryRow) => state === "queued" && rulesOf(channel).keepsMessage;
 
 function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
   const deliveries = Object.fromEntries(
-    rows.map(({ messageId: _, channel, ...delivery }) => [channel, delivery]),
+    rows.map(({ messageId: _, expiresAt: __, channel, ...delivery }) => [channel, delivery]),
   ) as Deliveries;
   const { state, changedAt, dueAt, attempts } = deliveries.mail;
   const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
+  const expiresAt = rows.find(({ channel }) => channel === "mail")?.expiresAt ?? null;
   return {
     ...row,
+    state: state as MessageState,
     // No message is erased while it is restricted, or while its mail or a reply is queued.
-    expiresAt: row.isRestricted || rows.some(isKeeping) ? null : row.expiresAt,
-    footprint: readEstimate(footprint),
+    expiresAt: row.isRestricted || rows.some(isKeeping) ? null : expiresAt,
+    footprint: footprint === null ? null : JSON.parse(footprint),
     // Covers everything that an operator may see or change, except the deliveries that are sent automatically seconds
     // after the mail: these must not make the operator's next action fail.
     version: [row.id, state, attempts, Number(row.isRestricted), row.taught, ...times].join("."),
@@ -114,16 +99,6 @@ export async function readLocked(sql: Sql, column: string, values: readonly Valu
     await query(`SELECT 1 FROM deliveries WHERE ${isTheirs} ORDER BY message_id, channel ${lock}`, [ids]);
   }
   return readMessages(sql, ids);
-}
-
-/** Changes messages by their row numbers. The values are $2, $3, … */
-export async function updateMessages(
-  { query, dialect }: Sql,
-  ids: readonly number[],
-  changes: string,
-  ...values: Value[]
-): Promise<void> {
-  await query(`UPDATE messages SET ${changes} WHERE ${dialect.isIn("id", "$1")}`, [ids, ...values]);
 }
 
 export async function deleteMessages({ query, dialect }: Sql, ids: readonly number[]): Promise<void> {

@@ -10,7 +10,7 @@ import {
   type Sql,
   writeMeta,
 } from "./database.ts";
-import { addEvents, deleteMessages, idsOf, readLocked, updateMessages } from "./message-rows.ts";
+import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
 import { writeExpiry } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
@@ -98,29 +98,31 @@ export function createPeople(database: Database, account: string | null) {
       removesFootprint = false,
     ): Promise<number> {
       return transaction(async (sql) => {
-        const messages = (await readPerson(sql, email, versions)) ?? [];
-        const ids = idsOf(messages);
-        const columns = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 3}, ${field})`);
-        const values = FIELD_NAMES.map((field) => changes[field] ?? null);
-        await updateMessages(sql, ids, `corrected_at = $2, ${columns.join(", ")}`, now, ...values);
-        if (changes.email !== undefined) {
-          // A backup that is restored after an erasure may contain the old address.
-          const former = `${hashWith(await readSecret(sql.query), email)}:${now.getTime()}`;
-          const added = "former_addresses = COALESCE(former_addresses || ' ', '') || CAST($2 AS TEXT)";
-          await updateMessages(sql, ids, added, former);
-        }
-        if (removesFootprint) await updateMessages(sql, ids, "footprint = NULL");
+        const ids = idsOf((await readPerson(sql, email, versions)) ?? []);
+        const fields = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 4}, ${field})`);
+        if (removesFootprint) fields.push("footprint = NULL");
+        // A backup that is restored after an erasure may contain the old address.
+        const former = changes.email && `${hashWith(await readSecret(sql.query), email)}:${now.getTime()}`;
+        await sql.query(
+          `UPDATE messages SET corrected_at = $2, ${fields.join(", ")}, former_addresses =
+             COALESCE(former_addresses || ' ' || CAST($3 AS TEXT), CAST($3 AS TEXT), former_addresses)
+           WHERE ${sql.dialect.isIn("id", "$1")}`,
+          [ids, now, former ?? null, ...FIELD_NAMES.map((field) => changes[field] ?? null)],
+        );
         await writeSearchTexts(sql, ids);
         await lessonsChanged(sql.query);
         await addEvents(sql, ids, { kind: "corrected", at: now, author: account });
-        return messages.length;
+        return ids.length;
       });
     },
 
     restrict(email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
       return transaction(async (sql) => {
         const ids = idsOf((await readPerson(sql, email, versions)) ?? []);
-        await updateMessages(sql, ids, "is_restricted = $2", isRestricted);
+        await sql.query(`UPDATE messages SET is_restricted = $2 WHERE ${sql.dialect.isIn("id", "$1")}`, [
+          ids,
+          isRestricted,
+        ]);
         // An operator who lifts a restriction may want to use the message, so its erasure is announced again.
         await writeExpiry(sql, ids);
         await lessonsChanged(sql.query);
