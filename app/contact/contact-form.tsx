@@ -1,25 +1,22 @@
-import { type Dispatch, type RefObject, useEffect, useLayoutEffect, useReducer, useRef } from "react";
+import { type Dispatch, useEffect, useLayoutEffect, useReducer, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { FormSettings } from "../../contract/build-manifest.ts";
 import { FIELD_NAMES, TRAP_FIELD } from "../../contract/contact-message.ts";
 import type { AnsweredPost } from "../../contract/send-email-answer.ts";
 import { ErrorBoundary } from "../components/error-message.tsx";
-import { loadJson, useLoaded } from "../use-loaded.ts";
+import { useLoaded } from "../use-loaded.ts";
 import { type Country, loadCountries } from "./countries.ts";
-import { EstimatePart } from "./estimate-part.tsx";
+import { EstimatePart, type ResultModule, useEstimator } from "./estimate-part.tsx";
 import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID, FORM_TITLE_ID, focusOn } from "./field.tsx";
 import { EnclosedNote, ErrorSummary, FailureAlert } from "./form-alert.tsx";
-import { type FormEvent, type FormState, type Name, nextState, startState, type Values } from "./form-state.ts";
-import { type FormView, formView, needsFigures, titleOf } from "./form-view.ts";
+import { type FormEvent, type FormState, type Name, nextState, startState } from "./form-state.ts";
+import { formView, titleOf } from "./form-view.ts";
 import { remember, type Seed } from "./kept-values.ts";
 import { ReceiptActions, ReceiptText, SentElsewhere } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
 export const FORM_ROOT_ID = "contact-form";
-
-/** The part of the page that loads when the estimate opens. */
-type ResultModule = typeof import("./estimate-result.tsx");
 
 interface ContactFormProps {
   settings: FormSettings;
@@ -53,48 +50,35 @@ export function ContactForm(props: ContactFormProps) {
 
 /** Longer than a press: a message that appears on blur must not move the button away from the pointer. */
 const PRESS_MS = 300;
-/** Delays the announcement of a total until the visitor has stopped typing. */
-const PAUSE_MS = 1200;
-
-async function loadEstimator(electricityUrl: string) {
-  const [module, table] = await Promise.all([import("./estimate-result.tsx"), loadJson(electricityUrl)]);
-  return { module, read: (values: Values) => module.readEstimate(values, table) };
-}
 
 interface FormProps extends ContactFormProps {
   state: FormState;
   dispatch: Dispatch<FormEvent>;
 }
 
-function Form({ settings, answered, countries: allCountries = [], state, dispatch, ...props }: FormProps) {
+function Form({ settings, answered, resultModule, countries: allCountries = [], state, dispatch }: FormProps) {
   const { apiBase, price, answerWithin } = settings;
-  const { values, phase } = state;
-  const panel = useRef<HTMLElement>(null);
-  const pause = useRef(0);
+  const { values, phase, isInteractive } = state;
   const leaving = useRef(0);
   const list = useLoaded("The country list", settings.countriesUrl, loadCountries);
   // Empty until the list has loaded, and if it fails to load: a country is optional.
   const countries = Array.isArray(list) ? list : [];
-  const url = needsFigures(state) ? settings.electricityUrl : "";
-  const loaded = useLoaded("The footprint estimate", url, loadEstimator, state.open.includes("footprint"));
-  const estimator = loaded === "failed" ? null : loaded;
-  const module = estimator?.module ?? props.resultModule;
-  const view = formView(state, estimator?.read);
-  const { shown, errors, receipt, example } = view;
-  const submit = useSending(apiBase, state, dispatch, estimator?.read);
-  useOutcome(state, view, settings.brand, panel);
+  const estimator = useEstimator(state, settings.electricityUrl);
+  const { module, read } = estimator && estimator !== "failed" ? estimator : { module: resultModule, read: undefined };
+  const view = formView(state, read);
+  const { errors, receipt } = view;
+  const submit = useSending(apiBase, state, dispatch, read);
+  const outcome = useOutcome(state, settings.brand);
 
   function edit(name: Name, value: string) {
-    dispatch({ type: "edited", name, value });
-    clearTimeout(pause.current);
     clearTimeout(leaving.current);
-    pause.current = window.setTimeout(dispatch, PAUSE_MS, { type: "settled" });
+    dispatch({ type: "edited", name, value });
   }
 
   // Rendered at once, because the new state may contain the element.
-  function act(event: FormEvent, focusId: string) {
+  function act(event: FormEvent, focusId?: string) {
     flushSync(() => dispatch(event));
-    document.getElementById(focusId)?.focus();
+    if (focusId) document.getElementById(focusId)?.focus();
   }
 
   const fieldOf = (name: Name): FieldState => ({
@@ -115,28 +99,9 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
   });
   return (
     <>
-      <EstimatePart
-        view={view}
-        open={state.open}
-        result={
-          estimator && (
-            <estimator.module.Result
-              estimate={shown.estimate}
-              title={estimator.module.titleOfResult(shown.estimate, example)}
-              problems={view.problems.length}
-            />
-          )
-        }
-        notes={
-          estimator && <estimator.module.Notes {...{ country: values.country, price }} estimate={shown.estimate} />
-        }
-        hasFailedToLoad={loaded === "failed"}
-        fieldOf={fieldOf}
-        dispatch={dispatch}
-        act={act}
-      />
+      {!receipt && <EstimatePart {...{ state, view, estimator, price, fieldOf, act }} />}
       <section
-        ref={panel}
+        ref={outcome.panel}
         className={receipt ? "contact-panel receipt" : "contact-panel"}
         tabIndex={-1}
         aria-labelledby={receipt ? undefined : FORM_TITLE_ID}
@@ -145,18 +110,20 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
         {/* Always there: a live region that appears together with its text may not be announced. */}
         <div className="live" aria-live="polite" aria-atomic="true">
           {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
-          {receipt && <ReceiptText receipt={receipt} answerWithin={answerWithin} />}
+          {receipt && (
+            <ReceiptText
+              receipt={receipt}
+              answerWithin={answerWithin}
+              heading={outcome.heading}
+              hasPicture={receipt.estimate !== null && estimator !== "failed"}
+            />
+          )}
         </div>
-        {receipt?.estimate && module && (
-          <div className="receipt-estimate">
-            <module.Result estimate={receipt.estimate} title="Your estimate:" />
-            <module.Notes estimate={receipt.estimate} country={receipt.country} price={price} isFinal />
-          </div>
-        )}
+        {receipt?.estimate && module && <module.SentEstimate {...receipt} price={price} />}
         {receipt ? (
           <ReceiptActions
             reference={receipt.reference}
-            isInteractive={state.isInteractive}
+            isInteractive={isInteractive}
             isOfAddress={answered?.kind === "sent"}
             act={act}
           />
@@ -166,7 +133,7 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
             <div id={FORM_HEAD_ID} role="group" aria-labelledby={`${FORM_TITLE_ID} enclosed`} tabIndex={-1}>
               <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
             </div>
-            <ErrorSummary state={state} />
+            <ErrorSummary state={state} outcome={outcome.failure} />
             <form
               id={FORM_ID}
               className="form"
@@ -175,7 +142,7 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
               aria-busy={phase.kind === "sending"}
               aria-invalid="false"
               // The script reports all errors at once. Without script, the browser reports one field after the other.
-              noValidate={state.isInteractive}
+              noValidate={isInteractive}
               onSubmit={submit}
             >
               <p className="form-note">Fields marked with an asterisk are required.</p>
@@ -186,8 +153,8 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
                 <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
                 <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
               </div>
-              <EnclosedNote view={view} act={act} />
-              <FailureAlert state={state} />
+              <EnclosedNote state={state} view={view} act={act} />
+              <FailureAlert state={state} outcome={outcome.failure} />
               <button
                 type="submit"
                 className="button button-primary form-submit"
@@ -197,45 +164,61 @@ function Form({ settings, answered, countries: allCountries = [], state, dispatc
               </button>
             </form>
             {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
+            <Announcement text={view.announcement} />
           </div>
         )}
-        {/* Orca reads all of it only with both attributes. */}
-        <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
-          {view.announcement}
-        </p>
       </section>
     </>
   );
 }
 
+/** Long enough that a total is announced when the visitor has stopped typing, not with every key. */
+const PAUSE_MS = 1200;
+
+/** Orca reads all of it only with both attributes, the role and `aria-live`. */
+function Announcement({ text }: { text: string }) {
+  const [said, setSaid] = useState("");
+  const wasEstimate = useRef(false);
+  useEffect(() => {
+    wasEstimate.current ||= text !== "";
+    const pause = setTimeout(setSaid, PAUSE_MS, text || (wasEstimate.current ? "There is no estimate now." : ""));
+    return () => clearTimeout(pause);
+  }, [text]);
+  return (
+    <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
+      {said}
+    </p>
+  );
+}
+
 /** Moves the focus when there is a new outcome, and keeps the page's title and the remembered receipt up to date. */
-function useOutcome(
-  state: FormState,
-  { receipt }: FormView,
-  brand: string,
-  panel: RefObject<HTMLElement | null>,
-): void {
-  const { phase, isInteractive } = state;
+function useOutcome(state: FormState, brand: string) {
+  const { phase, isInteractive, errors } = state;
+  const panel = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const failure = useRef<HTMLDivElement>(null);
   const wasInteractive = useRef(false);
   const title = titleOf(state, brand);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new phase is a new outcome
   useEffect(() => {
     // The outcome of an earlier page, which the server or the history entry gave, is in view already.
     if (!wasInteractive.current || phase.kind === "sending") return;
-    remember(receipt ? { values: {}, receipt } : { receipt });
-    const summary = panel.current?.querySelector<HTMLElement>(".error-summary");
-    if (summary) summary.focus();
-    else panel.current?.querySelector(".alert")?.scrollIntoView({ block: "nearest" });
-    // The button that had the focus is gone. Screen readers announce the receipt without the focus.
-    if (receipt) {
+    if (phase.kind === "sent") {
+      remember({ values: {}, receipt: phase.receipt });
+      // The button that had the focus is gone. Screen readers announce the receipt without the focus.
       panel.current?.focus({ preventScroll: true });
       panel.current?.scrollIntoView({ block: "nearest" });
       // With an estimate, the receipt can be higher than the window.
-      panel.current?.querySelector("h2")?.scrollIntoView({ block: "nearest" });
+      heading.current?.scrollIntoView({ block: "nearest" });
+    } else {
+      remember({ receipt: null });
+      if (Object.keys(errors).length > 0) failure.current?.focus();
+      else failure.current?.scrollIntoView({ block: "nearest" });
     }
   }, [phase]);
   useEffect(() => {
     wasInteractive.current = isInteractive;
     if (isInteractive) document.title = title;
   }, [isInteractive, title]);
+  return { panel, heading, failure };
 }

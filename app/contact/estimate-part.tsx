@@ -1,6 +1,8 @@
-import type { KeyboardEvent, ReactNode } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { CHOICES, type FootprintField, nameOf, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
+import type { Price } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/text.ts";
+import { loadJson, useLoaded } from "../use-loaded.ts";
 import {
   Field,
   type FieldState,
@@ -11,9 +13,9 @@ import {
   NEXT_ID,
   TextButton,
 } from "./field.tsx";
-import type { Act, FormEvent, Name } from "./form-state.ts";
-import type { FormView } from "./form-view.ts";
-import { EXAMPLES, type ExampleName, FOLDED, type Fold, GROUPS, type Group, WHOM, type Words } from "./questions.ts";
+import { type Act, type FormState, hasAmounts, type Name, REMOVED, START_VALUES } from "./form-state.ts";
+import type { FormView, Read } from "./form-view.ts";
+import { FOLDED, GROUPS, type Group, OPTION_NAMES, type Words } from "./questions.ts";
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
@@ -22,15 +24,31 @@ export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObse
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
 export const FOOTPRINT_PATH = "/assets/footprint";
 
+/** The part of the page that loads when the estimate opens. */
+export type ResultModule = typeof import("./estimate-result.tsx");
+
+export interface Estimator {
+  module: ResultModule;
+  read: Read;
+}
+
+async function loadEstimator(electricityUrl: string): Promise<Estimator> {
+  const [module, table] = await Promise.all([import("./estimate-result.tsx"), loadJson(electricityUrl)]);
+  return { module, read: (values, example) => module.readEstimate(values, example ?? "", table) };
+}
+
+/** Loads while the part is open, and for an estimate that will be sent or was sent. */
+export function useEstimator({ isOpen, values, phase }: FormState, electricityUrl: string) {
+  const isNeeded = isOpen || hasAmounts(values) || (phase.kind === "sent" && phase.receipt.estimate !== null);
+  return useLoaded("The footprint estimate", isNeeded ? electricityUrl : "", loadEstimator, isOpen);
+}
+
 interface EstimatePartProps {
+  state: FormState;
   view: FormView;
-  open: readonly Fold[];
-  /** The result; `undefined` until the part that shows it has loaded. Without script, it never does. */
-  result: ReactNode;
-  notes: ReactNode;
-  hasFailedToLoad: boolean;
+  estimator: Estimator | "failed" | null;
+  price: Price | null;
   fieldOf(name: Name): FieldState;
-  dispatch(event: FormEvent): void;
   act: Act;
 }
 
@@ -38,17 +56,16 @@ interface EstimatePartProps {
  * The optional estimate: inputs of the contact form in a separate part, below their result. Without script, the server
  * computes it.
  */
-export function EstimatePart(props: EstimatePartProps) {
-  const { view, open, result, notes, hasFailedToLoad, fieldOf, dispatch, act } = props;
-  const { unreadable, example, isEnclosed } = view;
-  const detailsOf = (fold: Fold) => ({
-    "data-fold": fold,
-    open: open.includes(fold),
-    onToggle: ({ currentTarget }: { currentTarget: HTMLDetailsElement }) =>
-      dispatch({ type: "toggled", fold, isOpen: currentTarget.open }),
-  });
+export function EstimatePart({ state, view, estimator, price, fieldOf, act }: EstimatePartProps) {
+  const { values, example, isOpen } = state;
+  const { estimate } = view.shown;
+  const parts = estimator !== "failed" && estimator?.module;
   return (
-    <details className="footprint" {...detailsOf("footprint")}>
+    <details
+      className="footprint"
+      open={isOpen}
+      onToggle={({ currentTarget }) => act({ type: "toggled", isOpen: currentTarget.open })}
+    >
       <summary id={FOOTPRINT_TITLE_ID}>
         <h2>Estimate your footprint</h2>
         <span className="footprint-optional">Optional: send an estimate along with your message.</span>
@@ -59,56 +76,33 @@ export function EstimatePart(props: EstimatePartProps) {
           <p>Enter what you know, and leave the rest empty. Nothing leaves this page until you press Submit.</p>
         </div>
         <div className="footprint-result">
-          {result ?? (
+          {parts ? (
+            <parts.Result estimate={estimate} example={example} problems={view.problems.length} />
+          ) : (
             <noscript>
               <p>Your estimate is shown after you have sent the message.</p>
             </noscript>
           )}
-          {hasFailedToLoad && (
+          {estimator === "failed" && (
             <p>
               The estimate cannot be shown at the moment. You can still send your message: we compute the estimate from
               what you entered.
             </p>
           )}
         </div>
-        <div className="footprint-examples">
-          <span>Examples:</span>
-          {(Object.keys(EXAMPLES) as ExampleName[]).map((name) => (
-            <TextButton
-              key={name}
-              aria-pressed={example === name}
-              onClick={() => dispatch({ type: "exampled", name: example === name ? "" : name })}
-            >
-              {capitalised(name)}
-            </TextButton>
-          ))}
-          {example !== "" && (
-            <p>
-              These are not your figures, and they are not sent.{" "}
-              <TextButton onClick={() => act({ type: "adopted" }, NEXT_ID)}>Start from these figures</TextButton>
-            </p>
-          )}
-        </div>
+        <div className="footprint-examples">{parts && <parts.Examples {...{ example, values, act }} />}</div>
         {/* biome-ignore lint/a11y/noStaticElementInteractions: it handles a key of the fields inside */}
         <div className="footprint-inputs" onKeyDown={nextOnEnter}>
-          <QuestionGroup group={WHOM} fieldOf={fieldOf}>
-            <WhomChoice field={fieldOf("footprint.for")} />
-          </QuestionGroup>
           {GROUPS.map((group) => (
             <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf} />
           ))}
-          {FOLDED.map(({ fold, title, note, groups }) => (
-            <details key={fold} className="footprint-more" {...detailsOf(fold)}>
-              <summary>
-                <span>{title}</span> <span className="footprint-note">{note}</span>
-              </summary>
-              {groups.map((group) => (
-                <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf} />
-              ))}
-            </details>
+          {FOLDED.map((fold) => (
+            <FoldedGroups key={fold.title} {...fold} fieldOf={fieldOf} />
           ))}
         </div>
-        <div className="footprint-notes">{notes}</div>
+        <div className="footprint-notes">
+          {parts && <parts.Notes estimate={estimate} country={values.country} price={price} />}
+        </div>
         <div className="footprint-actions">
           <a
             id={NEXT_ID}
@@ -116,12 +110,12 @@ export function EstimatePart(props: EstimatePartProps) {
             href={`#${FORM_HEAD_ID}`}
             onClick={(event) => {
               event.preventDefault();
-              focusOn(unreadable ?? FORM_HEAD_ID);
+              focusOn(view.unreadable ?? FORM_HEAD_ID);
             }}
           >
             Continue to your message
           </a>
-          {isEnclosed && <TextButton onClick={() => act({ type: "removed" }, NEXT_ID)}>Remove the estimate</TextButton>}
+          {view.isEnclosed && <TextButton onClick={() => act(REMOVED, NEXT_ID)}>Remove the estimate</TextButton>}
         </div>
         <p className="footprint-note">
           This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
@@ -133,29 +127,38 @@ export function EstimatePart(props: EstimatePartProps) {
   );
 }
 
-function WhomChoice({ field }: { field: FieldState }) {
-  return CHOICES.for.options.map((option) => (
-    <label key={option} className="footprint-choice">
-      <input
-        type="radio"
-        name={field.name}
-        value={option}
-        checked={field.value === option}
-        onChange={() => field.onEdit(option)}
-        form={FORM_ID}
-      />
-      <span>{option === "household" ? "Me or my household" : "My organisation"}</span>
-    </label>
-  ));
+type FoldedGroupsProps = (typeof FOLDED)[number] & Pick<EstimatePartProps, "fieldOf">;
+
+/** Open if they contain input or an error, whoever wrote it, and then until the visitor closes them. */
+function FoldedGroups({ title, note, groups, fieldOf }: FoldedGroupsProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const fields = groups.flatMap(({ labels }) => Object.keys(labels) as FootprintField[]);
+  const isNeeded = fields.map((field) => fieldOf(nameOf(field))).some((field) => field.error || isFilled(field));
+  return (
+    <details
+      className="footprint-more"
+      open={isOpen || isNeeded}
+      onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+    >
+      <summary>
+        <span>{title}</span> <span className="footprint-note">{note}</span>
+      </summary>
+      {groups.map((group) => (
+        <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf} />
+      ))}
+    </details>
+  );
+}
+
+function isFilled({ name, value }: FieldState): boolean {
+  return value !== START_VALUES[name];
 }
 
 interface QuestionGroupProps extends Pick<EstimatePartProps, "fieldOf"> {
   group: Group;
-  /** Shown before the fields. */
-  children?: ReactNode;
 }
 
-function QuestionGroup({ group: { legend, note, labels }, fieldOf, children }: QuestionGroupProps) {
+function QuestionGroup({ group: { legend, note, labels }, fieldOf }: QuestionGroupProps) {
   const fields = Object.keys(labels) as FootprintField[];
   const noteId = `${fields[0]}-note`;
   return (
@@ -163,7 +166,6 @@ function QuestionGroup({ group: { legend, note, labels }, fieldOf, children }: Q
       <legend>
         <WordsFor words={legend} />
       </legend>
-      {children}
       <p className="footprint-note" id={noteId}>
         <WordsFor words={note} />
       </p>
@@ -189,7 +191,9 @@ function controlOf(field: FootprintField) {
   if (!codes)
     return { inputMode: field === "people" ? "numeric" : "decimal", maxLength: 40, enterKeyHint: "next" } as const;
   // Units are not capitalised.
-  return { options: codes.map((code) => ({ code, name: units ? optionLabel(code) : capitalised(optionLabel(code)) })) };
+  const nameOfOption = (code: string) =>
+    units ? optionLabel(code) : capitalised(OPTION_NAMES[code] ?? optionLabel(code));
+  return { options: codes.map((code) => ({ code, name: nameOfOption(code) })) };
 }
 
 function WordsFor({ words }: { words: Words }) {

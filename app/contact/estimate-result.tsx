@@ -1,33 +1,18 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
-import { countryName } from "../../contract/contact-message.ts";
 import {
-  categoriesOf,
   type ElectricityTable,
   estimateFootprint,
   type FootprintEstimate,
 } from "../../contract/footprint/arithmetic.ts";
-import {
-  AMOUNTS,
-  type Category,
-  formatAbout,
-  formatMass,
-  formatTotal,
-  unbroken,
-} from "../../contract/footprint/fields.ts";
+import { type EstimateName, formatAbout, formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
-import {
-  CREDITS_NOTE,
-  eachText,
-  formatCost,
-  hintsOf,
-  type Price,
-  placeText,
-  rangeCover,
-  rangeText,
-} from "../../contract/footprint/words.ts";
+import { eachText, hintsOf, type Price, rangeText, resultNotes } from "../../contract/footprint/words.ts";
+import { capitalised } from "../../contract/text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
-import type { Values } from "./form-state.ts";
+import { NEXT_ID, TextButton } from "./field.tsx";
+import { type Act, type ExampleName, START_VALUES, type Values } from "./form-state.ts";
 import type { Reading } from "./form-view.ts";
+import { Picture } from "./picture.tsx";
 
 if (typeof document !== "undefined") {
   const sheet = new CSSStyleSheet();
@@ -35,8 +20,11 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** The estimate from the amounts that are readable now, and what to say beside the fields. */
-export function readEstimate(values: Values, electricity: ElectricityTable): Reading {
+/**
+ * The estimate from the amounts of the visitor or an example that are readable now, and what to say beside the fields.
+ */
+export function readEstimate(own: Values, example: ExampleName | "", electricity: ElectricityTable): Reading {
+  const values = example === "" ? own : exampleValues(example, own.country);
   const parsed = parseFootprint(values);
   const inputs = parsed.ok ? parsed.inputs : parsed.rest;
   // Why an amount cannot be read. The estimate leaves it out.
@@ -49,22 +37,23 @@ export function readEstimate(values: Values, electricity: ElectricityTable): Rea
 interface ResultProps {
   /** Null before any amount: then the columns are grey, and there is no total. */
   estimate: FootprintEstimate | null;
-  title: string;
+  example?: ExampleName | "";
   /** How many amounts cannot be read. */
   problems?: number;
 }
 
-/** The picture, and the total below it. The receipt shows the same. */
-export function Result({ estimate, title, problems = 0 }: ResultProps) {
+/** The picture, and the total below it. */
+export function Result({ estimate, example = "", problems = 0 }: ResultProps) {
   const between = estimate && rangeText(estimate);
   const each = estimate && eachText(estimate);
   const total = estimate ? unbroken(formatAbout(estimate.totalKg)) : "–";
   const digits = total.search(/\d|$/);
+  const own = estimate ? "Your estimate:" : "Your estimate appears here as you type.";
   return (
     <>
       <Picture estimate={estimate} />
       <p className="footprint-total">
-        <span className="result-title">{title}</span>{" "}
+        <span className="result-title">{example === "" ? own : `Example: ${example}`}</span>{" "}
         <strong data-fact="total" aria-hidden={estimate === null}>
           <small>{total.slice(0, digits)}</small>
           <span>{total.slice(digits)}</span> {estimate && <small>CO₂e a year</small>}
@@ -82,6 +71,16 @@ export function Result({ estimate, title, problems = 0 }: ResultProps) {
   );
 }
 
+/** The same in the receipt of a message. */
+export function SentEstimate(props: Omit<NotesProps, "isFinal">) {
+  return (
+    <div className="receipt-estimate">
+      <Result estimate={props.estimate} />
+      <Notes {...props} isFinal />
+    </div>
+  );
+}
+
 interface NotesProps {
   estimate: FootprintEstimate | null;
   /** A two-letter code, or empty. */
@@ -94,122 +93,95 @@ interface NotesProps {
 /** Where the figures are from, what the range covers, and the price. */
 export function Notes({ estimate, country, price, isFinal }: NotesProps) {
   if (!estimate) return null;
-  const place = placeText(estimate, countryName(country));
   const isWorld = estimate.lines.some((line) => line.place === null);
   return (
     <>
-      {place && (
-        <p>
-          <span>{`${place}.`}</span>{" "}
-          {isWorld && country === "" && !isFinal && <a href="#country">Choose your country</a>}
-        </p>
-      )}
-      {estimate.range && rangeText(estimate) !== "" && (
-        <p>
-          The range: <span>{rangeCover(estimate.range)}</span>.
-        </p>
-      )}
-      {price && estimate.totalKg > 0 && (
-        <p>
-          Credits for <span data-fact="mass">{formatMass(estimate.totalKg)}</span> cost{" "}
-          <b data-fact="cost">{formatCost(estimate.totalKg, price)}</b>. {CREDITS_NOTE}
-        </p>
-      )}
+      {resultNotes(estimate, price).map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+      {isWorld && country === "" && !isFinal && <a href="#country">Choose your country</a>}
     </>
   );
 }
 
-const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
-const SHORT_NAMES: Partial<Record<Category, string>> = { "Public transport and taxi": "Transport" };
+type Figures = Readonly<Partial<Record<EstimateName, string>>>;
 
-const COLUMN_PX = 160;
-/** Room for the figure above the largest column. */
-const ABOVE_PX = 24;
-/** The heights of the columns without an estimate. */
-const GREY_PX = [56, 88, 112, 32, 160, 48];
-/** The lower end of a column is outside of the picture, so only its top is round. */
-const BELOW_PX = 12;
+/** Round figures that we chose, for visitors who want to see a result first. In the usual units. */
+const EXAMPLES: Readonly<Record<ExampleName, Figures>> = {
+  "flat for two": {
+    "footprint.people": "2",
+    "footprint.electricityKwh": "1800",
+    "footprint.gasKwh": "7500",
+    "footprint.carKm": "5000",
+    "footprint.shortFlights": "2",
+  },
+  "office of 40": {
+    "footprint.for": "organisation",
+    "footprint.people": "40",
+    "footprint.electricityKwh": "80000",
+    "footprint.gasKwh": "60000",
+    "footprint.carKm": "20000",
+    "footprint.shortFlights": "40",
+    "footprint.longFlights": "8",
+  },
+  student: {
+    "footprint.people": "1",
+    "footprint.electricityKwh": "900",
+    "footprint.gasKwh": "3000",
+    "footprint.shortFlights": "1",
+  },
+};
 
-/** A column for each part of the estimate, always in the same place. */
-function Picture({ estimate }: Pick<ResultProps, "estimate">) {
-  const parts = estimate ? categoriesOf(estimate).filter(({ kg }) => kg > 0) : [];
-  const [largest] = parts;
-  const width = 100 / CATEGORIES.length;
-  return (
-    <div className="picture">
-      <p className="picture-fifth">
-        {largest && (
-          <span>
-            <svg aria-hidden="true" width="24" height="16">
-              <rect x="1" y="1" width="22" height="24" rx="4" />
-            </svg>{" "}
-            a fifth less: <span data-fact="mass">{unbroken(`−${formatMass(largest.kg / 5)}`)}</span>
-          </span>
-        )}
-      </p>
-      <svg className="columns" height={ABOVE_PX + COLUMN_PX} aria-hidden="true">
-        {CATEGORIES.map((category, index) => {
-          const kg = parts.find((part) => part.category === category)?.kg ?? 0;
-          const share = largest ? Math.max(kg / largest.kg, kg > 0 ? 0.025 : 0) : 0;
-          const px = estimate ? Math.round(share * COLUMN_PX) : (GREY_PX[index] ?? 0);
-          const top = ABOVE_PX + COLUMN_PX - px;
-          const isLargest = category === largest?.category;
-          const height = px === 0 ? 0 : px + BELOW_PX;
-          return (
-            <svg key={category} aria-hidden="true" x={`${index * width}%`} width={`${width}%`} overflow="visible">
-              {isLargest && (
-                <rect
-                  className="column-fifth"
-                  x="3%"
-                  y={ABOVE_PX + COLUMN_PX / 5}
-                  width="94%"
-                  height={COLUMN_PX}
-                  rx="10"
-                />
-              )}
-              <rect
-                className={isLargest ? "column column-largest" : estimate ? "column" : "column column-grey"}
-                x="12%"
-                y={top}
-                width="76%"
-                height={height}
-                rx="8"
-              />
-              {kg > 0 && (
-                <text x="50%" y={top - 7} textAnchor="middle">
-                  {formatMass(kg)}
-                </text>
-              )}
-            </svg>
-          );
-        })}
-      </svg>
-      <ol className="picture-names" aria-hidden="true">
-        {CATEGORIES.map((category) => (
-          <li key={category}>{SHORT_NAMES[category] ?? category}</li>
-        ))}
-      </ol>
-      {largest && (
-        <div className="visually-hidden">
-          <table>
-            <caption>The parts of the estimate, the largest first</caption>
-            <tbody>
-              {parts.map(({ category, kg }) => (
-                <tr key={category}>
-                  <th scope="row">{category}</th>
-                  <td>{formatMass(kg)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </div>
-  );
+/** The figures of an example, for the visitor's country. */
+export function exampleValues(name: ExampleName, country: string): Values {
+  return { ...START_VALUES, ...EXAMPLES[name], country };
 }
 
-/** "Your estimate:" or "Example: student". */
-export function titleOfResult(estimate: FootprintEstimate | null, example: string): string {
-  if (example !== "") return `Example: ${example}`;
-  return estimate ? "Your estimate:" : "Your estimate appears here as you type.";
+/** The amounts whose unit visitors choose, with the field of the unit. */
+const UNIT_OF: Readonly<Partial<Record<EstimateName, EstimateName>>> = {
+  "footprint.electricityKwh": "footprint.electricityPer",
+  "footprint.gasKwh": "footprint.gasPer",
+  "footprint.carKm": "footprint.carUnit",
+};
+
+/** The example's figures for the fields that the visitor has not filled in, with the usual units. */
+export function figuresToStartFrom(name: ExampleName, values: Values): Partial<Values> {
+  const filled = (Object.entries(EXAMPLES[name]) as [EstimateName, string][]).filter(
+    ([field]) => values[field] === START_VALUES[field],
+  );
+  const units = filled.flatMap(([field]) => UNIT_OF[field] ?? []);
+  return Object.fromEntries([...filled, ...units.map((field) => [field, START_VALUES[field]])]);
+}
+
+interface ExamplesProps {
+  example: ExampleName | "";
+  values: Values;
+  act: Act;
+}
+
+/** A preview: the result shows the chosen example, and the fields stay as they are. */
+export function Examples({ example, values, act }: ExamplesProps) {
+  return (
+    <>
+      {(Object.keys(EXAMPLES) as ExampleName[]).map((name) => (
+        <button
+          key={name}
+          type="button"
+          className="example"
+          aria-pressed={example === name}
+          onClick={() => act({ type: "exampled", name: example === name ? "" : name })}
+        >
+          {capitalised(name)}
+        </button>
+      ))}
+      {example !== "" && (
+        <p>
+          These are not your figures, and they are not sent.{" "}
+          <TextButton onClick={() => act({ type: "filled", values: figuresToStartFrom(example, values) }, NEXT_ID)}>
+            Start from these figures
+          </TextButton>
+        </p>
+      )}
+    </>
+  );
 }

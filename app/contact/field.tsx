@@ -1,8 +1,6 @@
 import { type ComponentProps, Fragment, type InputHTMLAttributes, type KeyboardEvent } from "react";
 import { CONTACT_FIELDS, type ContactField } from "../../contract/contact-message.ts";
 import { suggestEmail } from "../../contract/email-address.ts";
-import { formatAmount } from "../../contract/footprint/fields.ts";
-import { plural } from "../../contract/text.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import type { Name } from "./form-state.ts";
 
@@ -126,26 +124,6 @@ function EmailField(field: FieldProps) {
   );
 }
 
-/** The form shows the number of characters left when it reaches this number. */
-const NEAR_LIMIT = 500;
-
-/** Shows how many characters are left near the limit, and never cuts a text. */
-function MessageField(field: FieldProps) {
-  const characters = (count: number) => plural(count, "character", formatAmount);
-  const left = CONTACT_FIELDS.message.maxLength - field.value.trim().length;
-  const tooLong =
-    left < 0 ? `This is ${characters(-left)} too long. Please shorten it: we do not cut text.` : undefined;
-  const hint = left >= 0 && left <= NEAR_LIMIT ? `${characters(left)} left` : undefined;
-  return (
-    <Field {...field} rows={4} error={tooLong ?? field.error} hint={hint}>
-      {/* Announces only every hundredth character, not every key. */}
-      <p className="visually-hidden" aria-live="polite">
-        {tooLong ? "The text is too long." : hint && `No more than ${characters(Math.ceil(left / 100) * 100)} left`}
-      </p>
-    </Field>
-  );
-}
-
 interface ContactInputProps extends FieldState {
   name: ContactField;
   countries: readonly Country[];
@@ -156,7 +134,7 @@ interface ContactInputProps extends FieldState {
 export function ContactInput({ countries, allCountries, ...state }: ContactInputProps) {
   const { label, formLabel = label, isRequired, input, autoComplete } = CONTACT_FIELDS[state.name];
   const field = { ...state, label: formLabel, required: isRequired, autoComplete };
-  if (input === "textarea") return <MessageField {...field} dir="auto" />;
+  if (input === "textarea") return <Field {...field} dir="auto" rows={4} />;
   if (input === "country") {
     return (
       <Fragment>

@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import type { EstimateName } from "../../contract/footprint/fields.ts";
-import { type FormEvent, type FormState, type Name, nextState, START_VALUES, startState } from "./form-state.ts";
+import { figuresToStartFrom } from "./estimate-result.tsx";
+import {
+  type FormEvent,
+  type FormState,
+  type Name,
+  nextState,
+  REMOVED,
+  START_VALUES,
+  startState,
+} from "./form-state.ts";
 import { formView, type Reading, requestBody, titleOf } from "./form-view.ts";
 
 const START = startState(null);
@@ -10,34 +19,28 @@ const edit = (name: Name, value: string): FormEvent => ({ type: "edited", name, 
 const seed = (values: object): FormEvent => ({
   type: "seeded",
   values: { ...START_VALUES, ...values },
-  open: [],
+  isOpen: false,
   receipt: null,
 });
 const GAS: EstimateName = "footprint.gasKwh";
 /** Reads everything but "?". */
-const read = (values: FormState["values"]): Reading => ({
+const read = (values: FormState["values"], example = ""): Reading => ({
   estimate: null,
-  total: `total ${values[GAS]}`,
+  total: example ? `total of ${example}` : values[GAS] && `total ${values[GAS]}`,
   errors: values[GAS] === "?" ? { [GAS]: "Enter a number." } : {},
   hints: {},
 });
 
-test("starts with what stands in the fields, and opens the parts that contain input", () => {
-  expect(after(seed({ ...VISITOR })).open).toEqual([]);
-  expect(after(seed({ "footprint.carKm": "1" })).open).toEqual(["footprint"]);
-  expect(after(seed({ "footprint.busKm": "1", "footprint.longFlightClass": "first" })).open).toEqual([
-    "footprint",
-    "flights",
-    "more",
-  ]);
-  expect(after(seed({ "footprint.people": "4" })).open).toEqual([]);
+test("starts with what stands in the fields, and opens the estimate if it contains an amount", () => {
+  expect(after(seed({ ...VISITOR, "footprint.people": "4" }))).toMatchObject({ isOpen: false, values: VISITOR });
+  expect(after(seed({ "footprint.carKm": "1" })).isOpen).toBe(true);
 });
 
-test("the answer to a refused post starts with its values, its errors, and the parts that contain them", () => {
+test("the answer to a refused post starts with its values, its errors, and the estimate open", () => {
   const values = { ...VISITOR, name: " ", "footprint.busKm": "x", topic_code: "" };
   const errors = { name: "Enter your name.", "footprint.busKm": "Enter a number." };
   const state = startState({ kind: "refused", error: "Please correct.", errors, values });
-  expect(state).toMatchObject({ phase: { kind: "failed", text: "Please correct." }, open: ["footprint", "more"] });
+  expect(state).toMatchObject({ phase: { kind: "failed", text: "Please correct." }, isOpen: true });
   expect(state.values).toEqual({ ...START_VALUES, ...VISITOR, name: " ", "footprint.busKm": "x" });
   expect(formView(state).errors).toEqual(errors);
   expect(titleOf(state, "B")).toBe("Error: Contact us | B");
@@ -50,27 +53,29 @@ test("reports an unreadable amount once its field is left, and other problems af
   const left = nextState(typing, { type: "left", name: GAS });
   expect(errorsOf(left)).toEqual({ [GAS]: "Enter a number." });
   const refused = nextState(left, { type: "submitted", values: left.values, errors: { name: "Enter your name." } });
-  expect([formView(refused, read).isInError, errorsOf(refused).name]).toEqual([true, "Enter your name."]);
+  expect([titleOf(refused, "B"), errorsOf(refused).name]).toEqual(["Error: Contact us | B", "Enter your name."]);
   const corrected = nextState(refused, edit("name", "A"));
-  expect([formView(corrected, read).isInError, errorsOf(corrected)]).toEqual([false, errorsOf(left)]);
+  expect([titleOf(corrected, "B"), errorsOf(corrected)]).toEqual(["Contact us | B", errorsOf(left)]);
 });
 
-test("what is announced changes after a pause, and when a field is left after it, not with a key", () => {
+test("announces the total or the example, and an unreadable amount once its field is left", () => {
   const announced = (state: FormState) => formView(state, read).announcement;
+  expect(announced(START)).toBe("");
   const typing = after(edit(GAS, "1"));
-  expect(announced(typing)).toBe("Your estimate: total ");
-  expect(announced(nextState(typing, { type: "settled" }))).toBe("Your estimate: total 1");
-  const doubtful = nextState(nextState(typing, edit(GAS, "?")), { type: "settled" });
+  expect(announced(typing)).toBe("Your estimate: total 1");
+  const doubtful = nextState(typing, edit(GAS, "?"));
   expect(announced(doubtful)).toBe("Your estimate: total ?");
   expect(announced(nextState(doubtful, { type: "left", name: GAS }))).toMatch(/^.+: Enter a number\. Your/);
-  expect(announced(nextState(typing, { type: "removed" }))).toMatch(/^The estimate was removed\./);
-  expect(announced(nextState(typing, { type: "exampled", name: "student" }))).toBe("Example: student, total 3000");
+  expect(announced(nextState(typing, REMOVED))).toBe("");
+  expect(announced(nextState(typing, { type: "exampled", name: "student" }))).toBe(
+    "Example: student, total of student",
+  );
 });
 
 test("while a message is sent, its fields are read-only; after a success they are empty, and there is a receipt", () => {
   const values = { ...START_VALUES, ...VISITOR, country: "FR", "footprint.carKm": "1" };
   const sending = after(seed(values), { type: "submitted", values, errors: {} });
-  for (const event of [edit("name", "B"), { type: "removed" }, { type: "exampled", name: "student" }] as const) {
+  for (const event of [edit("name", "B"), REMOVED, { type: "exampled", name: "student" }] as const) {
     expect(nextState(sending, event)).toBe(sending);
   }
   const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
@@ -84,25 +89,26 @@ test("while a message is sent, its fields are read-only; after a success they ar
     estimate: null,
     country: "FR",
   };
-  expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, open: [] });
+  expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, isOpen: false });
   expect(titleOf(done, "B")).toBe("Message sent | B");
   expect(nextState(done, { type: "again" })).toMatchObject({ phase: { kind: "idle" }, values: START_VALUES });
   // The history entry has kept it.
-  expect(after({ type: "seeded", values: {}, open: [], receipt }).phase).toEqual({ kind: "sent", receipt });
+  expect(after({ type: "seeded", values: {}, isOpen: false, receipt }).phase).toEqual({ kind: "sent", receipt });
 });
 
 test("removing the estimate resets its fields alone", () => {
   const own = { ...VISITOR, "footprint.carKm": "1", "footprint.for": "organisation" };
-  expect(after(seed(own), { type: "removed" }).values).toEqual({ ...START_VALUES, ...VISITOR });
+  expect(after(seed(own), REMOVED).values).toEqual({ ...START_VALUES, ...VISITOR });
 });
 
 test("an example changes no field; starting from it fills what is empty, in the usual units", () => {
   const own = { ...VISITOR, country: "FR", "footprint.people": "9", "footprint.gasPer": "month" };
   const state = after(seed(own), { type: "exampled", name: "flat for two" });
   expect(state.values).toEqual({ ...START_VALUES, ...own });
-  expect(formView(state, read).shown.total).toBe("total 7500");
+  expect(formView(state, read).shown.total).toBe("total of flat for two");
   expect(formView(state, read).isEnclosed).toBe(false);
-  const started = nextState(state, { type: "adopted" });
+  const values = figuresToStartFrom("flat for two", state.values);
+  const started = nextState(state, { type: "filled", values });
   expect(started).toMatchObject({
     example: "",
     values: { ...own, "footprint.gasKwh": "7500", "footprint.gasPer": "year" },

@@ -3,7 +3,7 @@ import { FIELD_NAMES, parseContactMessage } from "../../contract/contact-message
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
 import { type AnswerErrors, problemsOf } from "../../contract/send-email-answer.ts";
-import { exampleValues, type FormState, hasAmounts, isName, type Name, type Values } from "./form-state.ts";
+import { type FormState, hasAmounts, isName, type Name, type Values } from "./form-state.ts";
 
 /** What the estimate says of some values. */
 export interface Reading {
@@ -16,33 +16,32 @@ export interface Reading {
   hints: Partial<Record<Name, string>>;
 }
 
+/** Reads the visitor's values, or an example's for the same country. */
+export type Read = (values: Values, example?: FormState["example"]) => Reading;
+
 const UNREAD: Reading = { estimate: null, total: "", errors: {}, hints: {} };
 
 /** What the page shows that follows from the state. `read` is missing until the arithmetic has loaded. */
-export function formView(state: FormState, read?: (values: Values) => Reading) {
-  const { values, typing, settled, example } = state;
-  const own = read?.(values) ?? UNREAD;
-  const totalOf = ({ example, values }: Pick<FormState, "example" | "values">) =>
-    example ? read?.(exampleValues(example, values.country)) : read?.(values);
-  const before = totalOf(settled)?.total;
-  const unread = problemsOf(withoutTyping(read?.(settled.values).errors ?? {}, settled.typing));
+export function formView(state: FormState, read: Read = () => UNREAD) {
+  const { values, typing, example, phase } = state;
+  const own = read(values);
+  const shown = example ? read(values, example) : own;
+  const problems = problemsOf(withoutTyping(own.errors, typing));
+  const who = example ? `Example: ${example},` : "Your estimate:";
   return {
     own,
     /** The example's figures, or the visitor's. */
-    shown: totalOf(state) ?? UNREAD,
+    shown,
     errors: withoutTyping({ ...own.errors, ...openErrors(state) }, typing),
     /** The unreadable amounts, which prevent sending. */
-    problems: problemsOf(withoutTyping(own.errors, typing)),
+    problems,
     /** The first of them, even while the visitor is typing in it. */
     unreadable: Object.keys(own.errors)[0],
-    announcement: [
-      ...(settled.isRemoved ? ["The estimate was removed."] : unread.map(([, sentence]) => sentence)),
-      ...(before ? [`${settled.example ? `Example: ${settled.example},` : "Your estimate:"} ${before}`] : []),
-    ].join(" "),
+    announcement: [...problems.map(([, sentence]) => sentence), shown.total && `${who} ${shown.total}`]
+      .join(" ")
+      .trim(),
     isEnclosed: hasAmounts(values),
-    example,
-    receipt: state.phase.kind === "sent" ? state.phase.receipt : null,
-    isInError: hasFailed(state),
+    receipt: phase.kind === "sent" ? phase.receipt : null,
   };
 }
 
@@ -69,11 +68,6 @@ function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
 /** An error is reported as soon as its field is left, not while the visitor is typing. */
 function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
-}
-
-/** The figures are needed while the part is open, and for an estimate that will be sent or was sent. */
-export function needsFigures({ open, values, phase }: FormState): boolean {
-  return open.includes("footprint") || hasAmounts(values) || (phase.kind === "sent" && phase.receipt.estimate !== null);
 }
 
 /** Everything that prevents sending, by field. */

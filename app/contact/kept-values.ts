@@ -1,8 +1,7 @@
 // What the page keeps of the visitor's input outside of React's state: in the fields themselves, and in the history
 // entry of the page.
 import type { Receipt } from "../../contract/send-email-answer.ts";
-import { onlyNames, START_VALUES, type Values } from "./form-state.ts";
-import type { Fold } from "./questions.ts";
+import { type Name, onlyNames, START_VALUES } from "./form-state.ts";
 
 /** The fields of the form, whoever wrote them: the visitor, the browser, a program or the server. */
 export function readFields(form: HTMLFormElement): Record<string, string> {
@@ -34,12 +33,7 @@ export function readSeed(root: HTMLElement) {
     .some((entry) => "type" in entry && entry.type === "navigate");
   const receipt = isNewVisit ? null : known;
   if (receipt !== known) remember({ receipt });
-  const values: Partial<Values> = { ...typed };
-  for (const [name, value] of Object.entries(onlyNames({ ...kept }))) {
-    const field = name as keyof Values;
-    if ((typed[field] ?? "") === START_VALUES[field] || typed[field] === undefined)
-      Object.assign(values, { [name]: value });
-  }
-  const folds = [...root.querySelectorAll<HTMLDetailsElement>("details[data-fold][open]")];
-  return { values, open: folds.map(({ dataset }) => dataset.fold as Fold), receipt };
+  const filled = Object.entries(typed).filter(([name, text]) => text !== START_VALUES[name as Name]);
+  const values = { ...typed, ...onlyNames({ ...kept }), ...Object.fromEntries(filled) };
+  return { values, isOpen: root.querySelector(".footprint[open]") !== null, receipt };
 }

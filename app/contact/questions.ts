@@ -1,7 +1,4 @@
-import { type EstimateName, type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
-
-/** The parts of the page that visitors open and close. */
-export type Fold = "footprint" | "flights" | "more";
+import { type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
 
 /** Questions that belong together, with a note on where to find the numbers. */
 export interface Group {
@@ -14,28 +11,19 @@ export interface Group {
 /** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
 export type Words = string | readonly [household: string, organisation: string];
 
-const EXAMPLE_FIELDS = ["for", "people", "electricityKwh", "gasKwh", "carKm", "shortFlights", "longFlights"];
-
-function figures(...texts: string[]): Readonly<Partial<Record<EstimateName, string>>> {
-  return Object.fromEntries(texts.flatMap((text, at) => (text ? [[`footprint.${EXAMPLE_FIELDS[at]}`, text]] : [])));
-}
-
-/** Round figures that we chose, for visitors who want to see a result first. In the usual units. */
-export const EXAMPLES = {
-  "flat for two": figures("household", "2", "1800", "7500", "5000", "2"),
-  "office of 40": figures("organisation", "40", "80000", "60000", "20000", "40", "8"),
-  student: figures("household", "1", "900", "3000", "", "1"),
-} as const;
-export type ExampleName = keyof typeof EXAMPLES;
-
-export const WHOM: Group = {
-  legend: "Who is it for?",
-  note: "Every amount below is for all the people counted.",
-  labels: { people: "Number of people" },
+/** Options whose name on the page differs from the one in the mail. */
+export const OPTION_NAMES: Readonly<Record<string, string>> = {
+  household: "me or my household",
+  organisation: "my organisation",
 };
 
 /** What most people can answer. */
 export const GROUPS: readonly Group[] = [
+  {
+    legend: "Who is it for?",
+    note: "Every amount below is for all the people counted.",
+    labels: { for: "For", people: "Number of people" },
+  },
   {
     legend: ["Home energy", "Energy of your site"],
     note: [
@@ -65,9 +53,8 @@ export const GROUPS: readonly Group[] = [
 ];
 
 /** The other questions, which are folded at first. */
-export const FOLDED: readonly { fold: Fold; title: string; note: string; groups: readonly Group[] }[] = [
+export const FOLDED: readonly { title: string; note: string; groups: readonly Group[] }[] = [
   {
-    fold: "flights",
     title: "Flight distance and class",
     note: unbroken("default: 1,500 and 6,500 km, economy"),
     groups: [
@@ -84,7 +71,6 @@ export const FOLDED: readonly { fold: Fold; title: string; note: string; groups:
     ],
   },
   {
-    fold: "more",
     title: "Add more",
     note: "public transport, hotels, other fuels",
     groups: [

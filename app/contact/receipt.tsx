@@ -1,19 +1,33 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, type RefObject, useState } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { type Receipt, SENT_ALERT_ID } from "../../contract/send-email-answer.ts";
 import { FORM_HEAD_ID, TextButton } from "./field.tsx";
 import type { Act } from "./form-state.ts";
 
+const REFERENCE_ID = "reference";
+
+interface ReceiptTextProps {
+  receipt: Receipt | null;
+  answerWithin: string;
+  /** What the visitor must see first. */
+  heading?: RefObject<HTMLHeadingElement | null>;
+  /** The picture of the estimate, which follows, has its total. Screen readers announce it here all the same. */
+  hasPicture?: boolean;
+}
+
 /** The ticket that a visitor keeps of a message. The text is in a live region, which screen readers announce. */
-export function ReceiptText({ receipt, answerWithin }: { receipt: Receipt | null; answerWithin: string }) {
+export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: ReceiptTextProps) {
   const { reference = "", sentAt = "", address = "", totalKg = null } = receipt ?? {};
   const within = answerWithin && ` within ${answerWithin}`;
   return (
     <div className="receipt-text" role="status" id={SENT_ALERT_ID}>
-      <h2>Message sent successfully!</h2>
+      <h2 ref={heading}>Message sent successfully!</h2>
       {reference !== "" && (
         <p className="receipt-reference">
-          <span>Your reference is</span> <b translate="no">{reference}</b>
+          <span>Your reference is</span>{" "}
+          <b id={REFERENCE_ID} translate="no">
+            {reference}
+          </b>
           <span className="visually-hidden">.</span>
         </p>
       )}
@@ -43,7 +57,7 @@ export function ReceiptText({ receipt, answerWithin }: { receipt: Receipt | null
           </dd>
         </div>
         {totalKg !== null && (
-          <div>
+          <div className={hasPicture ? "visually-hidden" : undefined}>
             <ReceiptTerm name="Your estimate" />
             <dd data-fact="total">{unbroken(formatTotal(totalKg))}</dd>
           </div>
@@ -116,7 +130,7 @@ function CopyReference({ reference }: { reference: string }) {
       await navigator.clipboard.writeText(reference);
       setResult("copied");
     } catch {
-      getSelection()?.selectAllChildren(document.querySelector(".receipt-reference b") ?? document.body);
+      getSelection()?.selectAllChildren(document.getElementById(REFERENCE_ID) ?? document.body);
       setResult("refused");
     }
   }

@@ -1,19 +1,14 @@
 import { type Dispatch, type SubmitEvent, useRef } from "react";
 import { flushSync } from "react-dom";
 import { readAnswer } from "../../contract/send-email-answer.ts";
-import { type FormEvent, type FormState, isName, onlyNames, type Values } from "./form-state.ts";
-import { problemsIn, type Reading, requestBody } from "./form-view.ts";
+import { type FormEvent, type FormState, isName, onlyNames } from "./form-state.ts";
+import { problemsIn, type Read, requestBody } from "./form-view.ts";
 import { readFields } from "./kept-values.ts";
 
 const TIMEOUT_MS = 30_000;
 
 /** Returns the handler of the form's submit event. `read` is missing until the arithmetic has loaded. */
-export function useSending(
-  apiBase: string,
-  state: FormState,
-  dispatch: Dispatch<FormEvent>,
-  read: ((values: Values) => Reading) | undefined,
-) {
+export function useSending(apiBase: string, state: FormState, dispatch: Dispatch<FormEvent>, read: Read | undefined) {
   const lastSent = useRef({ body: "", key: "" });
 
   return async (event: SubmitEvent<HTMLFormElement>) => {

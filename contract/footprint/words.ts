@@ -1,11 +1,5 @@
-import {
-  type FootprintEstimate,
-  type FootprintLine,
-  type FootprintRange,
-  isDomestic,
-  isLong,
-  unitsPerYear,
-} from "./arithmetic.ts";
+import { countryName } from "../contact-message.ts";
+import { type FootprintEstimate, type FootprintLine, isDomestic, isLong, unitsPerYear } from "./arithmetic.ts";
 import { HOTEL_COUNTRIES } from "./factors.ts";
 import {
   AMOUNTS,
@@ -22,9 +16,6 @@ import {
   optionLabel,
   roundedKg,
 } from "./fields.ts";
-
-const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
-export const ROUNDED = "Figures are rounded separately, so they may not add up exactly.";
 
 /** The inputs, one per line: "Car" and "10,000 km, petrol". Leaves out amounts of 0. */
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
@@ -56,32 +47,42 @@ export function rangeText({ range }: FootprintEstimate): string {
   return low === high ? "" : `from ${low} to ${high}`;
 }
 
-/** Says what the range covers, and names the amounts that it does not cover: otherwise it looks like a precise total. */
-export function rangeCover({ between, single = [] }: FootprintRange): string {
+/**
+ * Says what the range covers, and names the amounts that it does not cover: otherwise it looks like a precise total.
+ */
+function rangeNote(estimate: FootprintEstimate): string[] {
+  const text = rangeText(estimate);
+  const { between, single = [] } = estimate.range ?? { between: [] };
+  if (text === "") return [];
   const labels = single.map((field) => AMOUNTS[field].label).join(", ");
   const left = labels && ` The range does not cover what has one published figure: ${labels}.`;
-  return `published figures differ for ${between.join("; ")}.${left} The true figure can be outside this range`;
+  const differ = `published figures differ for ${between.join("; ")}`;
+  return [`The range is ${text}: ${differ}.${left} The true figure can be outside this range.`];
 }
 
-/**
- * The countries and sources of the figures that depend on the country: "Electricity: the average of France’s grid
- * (Ember, 2024)". Empty if none does.
- */
-export function placeText({ lines }: FootprintEstimate, countryName: string): string {
-  const grid = lines.filter(isCounted).find(({ field, place }) => place !== undefined && field !== "hotelNights");
-  const nights = lines.filter(isCounted).find(({ field }) => field === "hotelNights");
-  const where = grid?.place ? `the average grid of ${countryName}` : "the world’s average grid";
+/** The countries and sources of the figures that depend on the country. */
+function placeNote({ lines }: FootprintEstimate): string[] {
+  const counted = lines.filter(isCounted);
+  const grid = counted.find(({ field, place }) => place !== undefined && field !== "hotelNights");
+  const nights = counted.find(({ field }) => field === "hotelNights");
+  const where = grid?.place ? `the average grid of ${countryName(grid.place)}` : "the world’s average grid";
   const source = grid?.place === "GB" ? "DESNZ" : "Ember";
+  const hotels = nights?.place ? countryName(nights.place) : `the average of ${HOTEL_COUNTRIES} countries`;
   return [
-    ...(grid ? [`Electricity is from ${where} (${source}, ${grid.factor.year})`] : []),
-    ...(nights ? [`hotels are those of ${nights.place ? countryName : `the ${HOTEL_AVERAGE}`}`] : []),
-  ]
-    .join("; ")
-    .replace(/^h/, "H");
+    ...(grid ? [`Electricity is from ${where} (${source}, ${grid.factor.year}).`] : []),
+    ...(nights ? [`Hotels are those of ${hotels}.`] : []),
+  ];
 }
 
-function averagedFields(lines: readonly FootprintLine[]): AmountField[] {
-  return lines.filter(isCounted).flatMap(({ field, place }) => (place === null ? field : []));
+/** What the page says about an estimate, one subject each: countries, range and price. */
+export function resultNotes(estimate: FootprintEstimate, price: Price | null): string[] {
+  const { totalKg } = estimate;
+  const cost = price && totalKg > 0 && `Credits for ${formatMass(totalKg)} cost ${formatCost(totalKg, price)}.`;
+  return [
+    ...placeNote(estimate),
+    ...rangeNote(estimate),
+    ...(cost ? [`${cost} They do not change what you emit.`] : []),
+  ];
 }
 
 /** "about 1.9 t for each person"; empty if the number of people is unknown. */
@@ -96,21 +97,13 @@ export function estimateSummary(estimate: FootprintEstimate): string {
   return [total, eachText(estimate)].filter(Boolean).join(": ");
 }
 
-/** The notes that belong below a stored estimate in the mail and in the inbox, one for each subject. */
+/** What the mail and the inbox say below a stored estimate. */
 export function estimateNotes(estimate: FootprintEstimate, price: Price | null): string[] {
-  const { inputs, lines, factorSet, range } = estimate;
-  const between = rangeText(estimate);
-  const averaged = averagedFields(lines).map((field) => AMOUNTS[field].label);
+  const { inputs, factorSet } = estimate;
   const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
   return [
-    ...(range && between !== "" ? [`The range is ${between}: ${rangeCover(range)}.`] : []),
-    ...costSentences(estimate, price),
-    ...(lines.length > 1 ? [ROUNDED] : []),
+    ...resultNotes(estimate, price),
     ...(isSaid ? [`For ${[describeWhom(inputs), eachText(estimate)].filter(Boolean).join(": ")}.`] : []),
-    ...(averaged.length > 0 ? [`Averages (not country figures) were used for: ${averaged.join(", ")}.`] : []),
-    ...(lines.some(({ field, place }) => field === "hotelNights" && place)
-      ? ["Hotels are counted with the figure for the sender's country."]
-      : []),
     `Computed with: ${factorSet}.`,
     "An estimate, not a certificate.",
   ];
@@ -151,8 +144,6 @@ export interface Price {
   includes?: string;
 }
 
-export const CREDITS_NOTE = "They do not change what you emit.";
-
 const AMOUNT_DECIMALS = 6;
 
 /** "about 35 EUR including VAT". Uses the rounded total, so that the visitor can check the sum. */
@@ -173,12 +164,6 @@ export function formatCost(totalKg: number, { amount, currency, includes }: Pric
     trailingZeroDisplay: "stripIfInteger",
   });
   return `${isLess ? "less than" : "about"} ${text} ${currency}${includes ? ` including ${includes}` : ""}`;
-}
-
-/** What the company would charge for the whole total; none without a price or a total. */
-function costSentences({ totalKg }: FootprintEstimate, price: Price | null): string[] {
-  if (!price || totalKg === 0) return [];
-  return [`Credits for ${formatMass(totalKg)} cost ${formatCost(totalKg, price)}.`];
 }
 
 /** How the page reads a number, where that is not obvious: "Read as 1,500 kWh". */

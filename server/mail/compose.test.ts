@@ -80,7 +80,7 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
 it("shows the cost of an estimate only if the company has set a price", () => {
   const footprint = estimateOf({ gasKwh: 10_000 });
   const pricePerTonne = { amount: 25, currency: "EUR" };
-  const line = "Credits for 2.1 t cost about 53 EUR.";
+  const line = "Credits for 2.1 t cost about 53 EUR. They do not change what you emit.";
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).text).toContain(`\n${line}\n`);
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).html).toContain(`<br>${line}<br>`);
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("Credits");

@@ -209,33 +209,6 @@ test("while a message is sent, the button is busy and sends once, and its fields
   expect(requests).toBe(1);
 });
 
-test("a long message is counted near the limit and never cut", async ({ page }) => {
-  await openForm(page);
-  const message = field(page, "Message");
-  const paste = async (text: string) => {
-    await message.fill("");
-    await message.evaluate((_, text) => document.execCommand("insertText", false, text), text);
-  };
-  await paste("Line\n".repeat(80));
-  await expect(message).toHaveAccessibleDescription("");
-  expect((await message.boundingBox())?.height).toBe((page.viewportSize()?.height ?? 0) / 2);
-  await paste("x".repeat(4960));
-  await expect(message).toHaveAccessibleDescription("40 characters left");
-  const status = page.locator(".field-message [aria-live]");
-  await expect(status).toHaveText("No more than 100 characters left");
-
-  await fillForm(page);
-  await paste("y".repeat(6000));
-  const tooLong = "This is 1,000 characters too long. Please shorten it: we do not cut text.";
-  await expect(message).toHaveAccessibleDescription(tooLong);
-  await expect(message).toHaveAttribute("aria-invalid", "true");
-  await expect(status).toHaveText("The text is too long.");
-  await submit(page).click();
-  const link = page.getByRole("link", { name: "Keep your message to 5,000 characters or fewer." });
-  await expect(link).toBeInViewport();
-  await expect(message).toHaveValue("y".repeat(6000));
-});
-
 test("the form asks about an address that looks wrong, and still sends it", async ({ page }) => {
   await openForm(page);
   const email = field(page, "Email");

@@ -6,7 +6,7 @@ import { enlargeText, resize, test } from "../support/site.ts";
 const part = (page: Page) => page.locator("details.footprint");
 const title = (page: Page) => part(page).locator("summary").first();
 const total = (page: Page) => part(page).locator(".footprint-total strong:not([aria-hidden=true])");
-const announcement = (page: Page) => page.locator(".contact-panel > [role=status]");
+const announcement = (page: Page) => page.locator(".form-column > [role=status]");
 const addMore = (page: Page) => part(page).locator("summary", { hasText: "Add more" });
 const enclosed = (page: Page) => page.locator(".enclosed");
 const next = (page: Page) => part(page).getByRole("link", { name: "Continue to your message" });
@@ -212,14 +212,15 @@ test("the estimate works by keyboard alone, and its input survives going back an
   await openForm(page);
   await title(page).focus();
   await page.keyboard.press("Enter");
+  await expect(part(page).getByRole("button", { name: "Student" })).toBeVisible();
   const tabTo = async (field: Locator) => {
     await page.keyboard.press("Tab");
     await expect(field).toBeFocused();
   };
   for (const name of ["Flat for two", "Office of 40", "Student"]) await tabTo(page.getByRole("button", { name }));
-  await tabTo(page.getByLabel("Me or my household"));
+  await tabTo(amount(page, "for"));
   await page.keyboard.press("ArrowDown");
-  await expect(page.getByLabel("My organisation")).toBeChecked();
+  await expect(amount(page, "for")).toHaveValue("organisation");
   await tabTo(amount(page, "people"));
   for (const [name, key, value] of [
     ["electricityKwh", "2", "2"],
@@ -291,7 +292,7 @@ test("the estimate can be edited and removed, is sent with the message, and is p
   await enter(page, { gasKwh: "9999", carUnit: "mi" });
   await part(page).getByRole("button", { name: "Remove the estimate" }).click();
   await expect(next(page)).toBeFocused();
-  await expect(announcement(page)).toHaveText("The estimate was removed.");
+  await expect(announcement(page)).toHaveText("There is no estimate now.");
   await expect(amount(page, "carUnit")).toHaveValue("km");
   await enter(page, { electricityKwh: "2500", carKm: "8000", carUnit: "mi" });
   await field(page, "Country").selectOption("FR");
@@ -391,7 +392,7 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await expect(legend("Flights")).toHaveAccessibleDescription(
     /^From calendars.+three flights\. .+up to about 3,700\skm one way\.$/,
   );
-  await page.getByLabel("My organisation").check();
+  await enter(page, { for: "organisation" });
   await expect(legend("Home energy")).toHaveCount(0);
   await expect(legend("Energy of your site")).toHaveAccessibleDescription(/enter your share\.$/);
   await expect(legend("Vehicles")).toHaveAccessibleDescription(/^All vehicles together/);
@@ -411,7 +412,7 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await expect(page.getByText(/Credits for|within/)).toHaveCount(0);
   await page.getByRole("link", { name: "Write another message" }).click();
   await title(page).click();
-  await expect(page.getByLabel("Me or my household")).toBeChecked();
+  await expect(amount(page, "for")).toHaveValue("household");
 });
 
 test("the form's fields are aligned at every width, with the estimate closed or open", async ({ page }) => {

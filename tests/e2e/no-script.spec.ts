@@ -15,7 +15,7 @@ test("the browser checks the fields; a refused message keeps all input and marks
   await fillForm(page, { ...typed, country: "" });
   await page.locator("#plain-country").selectOption("FR");
   await page.getByText("Estimate your footprint").click();
-  await page.getByLabel("My organisation").check();
+  await amount(page, "for").selectOption("organisation");
   await amount(page, "gasKwh").fill("many");
   await amount(page, "carFuel").selectOption("electric");
   await submit(page).click();
@@ -26,7 +26,7 @@ test("the browser checks the fields; a refused message keeps all input and marks
     if (name !== "country") await expect(page.locator(`#${name}`)).toHaveValue(value);
   }
   await expect(page.locator("#plain-country")).toHaveValue("FR");
-  await expect(page.getByLabel("My organisation")).toBeChecked();
+  await expect(amount(page, "for")).toHaveValue("organisation");
   await expect(amount(page, "carFuel")).toHaveValue("electric");
   await expect(amount(page, "gasKwh")).toHaveValue("many");
   await expect(amount(page, "gasKwh")).toHaveAccessibleDescription("Enter a number, such as 1,500.");
@@ -47,7 +47,7 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
     "Your estimate is shown after you have sent the message.",
   );
   await expect(page.getByRole("button", { name: "Student" })).toBeHidden();
-  await page.getByLabel("My organisation").check();
+  await amount(page, "for").selectOption("organisation");
   await expect(page.getByText("Energy of your site")).toBeVisible();
   await expect(page.getByText("Home energy")).toBeHidden();
   await expect(amount(page, "busKm")).toBeHidden();

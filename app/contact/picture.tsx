@@ -1,0 +1,91 @@
+import { categoriesOf, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { AMOUNTS, type Category, formatMass, unbroken } from "../../contract/footprint/fields.ts";
+
+const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
+const SHORT_NAMES: Partial<Record<Category, string>> = { "Public transport and taxi": "Transport" };
+
+const COLUMN_PX = 160;
+/** Room for the figure above the largest column. */
+const ABOVE_PX = 24;
+/** The heights of the columns without an estimate. */
+const GREY_PX = [56, 88, 112, 32, 160, 48];
+/** The lower end of a column is outside of the picture, so only its top is round. */
+const BELOW_PX = 12;
+
+/** A column for each part of the estimate, always in the same place. */
+export function Picture({ estimate }: { estimate: FootprintEstimate | null }) {
+  const parts = estimate ? categoriesOf(estimate).filter(({ kg }) => kg > 0) : [];
+  const [largest] = parts;
+  const width = 100 / CATEGORIES.length;
+  return (
+    <div className="picture">
+      <p className="picture-fifth">
+        {largest && (
+          <span>
+            <svg aria-hidden="true" width="24" height="16">
+              <rect x="1" y="1" width="22" height="24" rx="4" />
+            </svg>{" "}
+            a fifth less: <span data-fact="mass">{unbroken(`−${formatMass(largest.kg / 5)}`)}</span>
+          </span>
+        )}
+      </p>
+      <svg className="columns" height={ABOVE_PX + COLUMN_PX} aria-hidden="true">
+        {CATEGORIES.map((category, index) => {
+          const kg = parts.find((part) => part.category === category)?.kg ?? 0;
+          const share = largest ? Math.max(kg / largest.kg, kg > 0 ? 0.025 : 0) : 0;
+          const px = estimate ? Math.round(share * COLUMN_PX) : (GREY_PX[index] ?? 0);
+          const top = ABOVE_PX + COLUMN_PX - px;
+          const isLargest = category === largest?.category;
+          const height = px === 0 ? 0 : px + BELOW_PX;
+          return (
+            <svg key={category} aria-hidden="true" x={`${index * width}%`} width={`${width}%`} overflow="visible">
+              {isLargest && (
+                <rect
+                  className="column-fifth"
+                  x="3%"
+                  y={ABOVE_PX + COLUMN_PX / 5}
+                  width="94%"
+                  height={COLUMN_PX}
+                  rx="10"
+                />
+              )}
+              <rect
+                className={isLargest ? "column column-largest" : estimate ? "column" : "column column-grey"}
+                x="12%"
+                y={top}
+                width="76%"
+                height={height}
+                rx="8"
+              />
+              {kg > 0 && (
+                <text x="50%" y={top - 7} textAnchor="middle">
+                  {formatMass(kg)}
+                </text>
+              )}
+            </svg>
+          );
+        })}
+      </svg>
+      <ol className="picture-names" aria-hidden="true">
+        {CATEGORIES.map((category) => (
+          <li key={category}>{SHORT_NAMES[category] ?? category}</li>
+        ))}
+      </ol>
+      {largest && (
+        <div className="visually-hidden">
+          <table>
+            <caption>The parts of the estimate, the largest first</caption>
+            <tbody>
+              {parts.map(({ category, kg }) => (
+                <tr key={category}>
+                  <th scope="row">{category}</th>
+                  <td>{formatMass(kg)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
