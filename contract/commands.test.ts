@@ -4,6 +4,16 @@ import { adviceLine, commandLine } from "./commands.ts";
 const WRAPPER = "sudo sh deploy/systemd/brighter-carbon";
 
 test.each([
+  // Not npm start, which would publish a draft.
+  ["npm run messages --", "npm run serve"],
+  ["DATA_DIR=d npm run messages --", "DATA_DIR=d npm run serve"],
+  [`${WRAPPER} messages`, "sudo nano /etc/brighter-carbon.env && sudo systemctl restart brighter-carbon"],
+  ["node server/desk/command.ts", "docker compose -f deploy/compose.yaml up -d"],
+])("where the program is called %s, a setting takes effect by: %s", (program, restart) => {
+  expect(commandLine("settings", program)).toBe(restart);
+});
+
+test.each([
   ["npm run messages --", "npm run build", "npm run claims -- --write", "npm run inbox"],
   [
     "DATA_DIR=d npm run messages --",

@@ -25,7 +25,7 @@ export function commandLine(command: OperatorCommand, program = NPM_COMMAND): st
   const [name = "", ...args] = command.split(" ");
   if (name === "settings") {
     if (program === IMAGE_COMMAND) return "docker compose -f deploy/compose.yaml up -d";
-    if (program.endsWith(NPM_COMMAND)) return "npm start";
+    if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, "npm run serve");
     return "sudo nano /etc/brighter-carbon.env && sudo systemctl restart brighter-carbon";
   }
   if (name === "messages") return [program, ...args].join(" ");

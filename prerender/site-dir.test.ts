@@ -10,7 +10,7 @@ import { untilEnd } from "../tests/support/until-end.ts";
 import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import { loadRenderer } from "./load-renderer.ts";
 import { lookProblems } from "./look.ts";
-import { siteDirProblems } from "./site-dir.ts";
+import { readOwnSettings, settingsProblems, siteDirProblems } from "./site-dir.ts";
 
 const PRICE = { amount: 25, currency: "EUR" };
 
@@ -42,15 +42,47 @@ test("a folder outside the project replaces settings and pages; missing settings
 
 test("the development server refuses what the build refuses", async () => {
   const folder = await makeScratchFolder();
-  await writeFile(join(folder, "site.ts"), 'export const site = { referencePrefix: "acme" };\n');
+  await writeFile(join(folder, "site.ts"), 'export const site = {\n  referencePrefix: "acme",\n};\n');
   vi.stubEnv("SITE_DIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   const http = createServer((await untilEnd(openVite())).middlewares);
   onTestFinished(() => void http.close());
   const response = await fetch(`http://127.0.0.1:${await openPort(http)}/`);
-  const problem = /site\.ts:1: "site\.referencePrefix" must be two to four capital letters/;
+  const problem = /site\.ts:2: "site\.referencePrefix" must be two to four capital letters/;
   const text = (await response.text()).replaceAll("&quot;", '"');
   expect([response.status, text]).toEqual([500, expect.stringMatching(problem)]);
+  await writeFile(join(folder, "site.ts"), "export const site = {\n  look: { hue: 25O },\n};\n");
+  const broken = await fetch(response.url);
+  const line = /site\.ts:2: Invalid characters after number\. app\/site\.ts shows how/;
+  expect([broken.status, await broken.text()]).toEqual([500, expect.stringMatching(line)]);
+});
+
+test.each([
+  [
+    "a syntax error",
+    "export const site = {\n\n  brand: 'X'\n  look: {},\n};\n",
+    /site\.ts:4: Expected `,` or `}`.*app\/site\.ts/,
+  ],
+  [
+    "an unknown name",
+    "export const site = {\n  brand: colour,\n};\n",
+    /site\.ts:2: colour is not defined\. app\/site\.ts/,
+  ],
+  ["no settings", "export const sites = {};\n", /site\.ts:1: It does not export "site"\. app\/site\.ts/],
+])("names the line of %s in site.ts, without a stack", async (_, source, problem) => {
+  const folder = await makeScratchFolder();
+  await writeFile(join(folder, "site.ts"), source);
+  await expect(readOwnSettings(`${folder}/`)).rejects.toThrow(problem);
+});
+
+test("names the line of each wrong setting", async () => {
+  const folder = `${await makeScratchFolder()}/`;
+  const own =
+    "export const site = {\n  brand: ' ',\n  menu: [\n    { label: 'A' },\n    { label: 3 },\n  ],\n  colour: 1,\n  hero: {},\n};\n";
+  await writeFile(join(folder, "site.ts"), own);
+  const problems = await settingsProblems(await readOwnSettings(folder), folder);
+  const lines = problems.map(({ line, message }) => `${line} ${/"[^"]+"/.exec(message)}`);
+  expect(lines).toEqual(expect.arrayContaining(['2 "site.brand"', '5 "site.menu.1.label"', '7 "site"']));
 });
 
 test.each<[own: object, ...problems: string[]]>([

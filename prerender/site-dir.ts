@@ -2,13 +2,13 @@ import { existsSync, globSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Plugin } from "vite";
+import { type ESTree, type Plugin, parseSync } from "vite";
 import { completeSettings } from "../app/settings.ts";
 import { type SiteSettings, settingProblems } from "../app/site-schema.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
 import { lookFiles, lookProblems } from "./look.ts";
-import type { Problem } from "./page-files.ts";
+import { type Problem, problemsError } from "./page-files.ts";
 
 /** Used if SITE_DIR is not set. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
@@ -48,10 +48,56 @@ export function siteDirProblems(siteDir: string): Advice[] {
   return [{ problem: `SITE_DIR has no site.ts (${resolve(siteDir)})`, remedy }];
 }
 
-/** Reads the company's settings without Vite, once per process. */
+/** Reads the company's settings without Vite, once per process. Rejects with the file and line of an error in them. */
 export async function readOwnSettings(siteDir: string): Promise<Partial<SiteSettings>> {
-  const { href } = pathToFileURL(join(siteFolder(siteDir), "site.ts"));
-  return ((await import(/* @vite-ignore */ href)) as { site: Partial<SiteSettings> }).site;
+  const file = `${siteDir}site.ts`;
+  const { problems } = await parseSettings(siteDir);
+  if (problems.length > 0) throw problemsError(problems);
+  try {
+    const { href } = pathToFileURL(join(siteFolder(siteDir), "site.ts"));
+    return ((await import(/* @vite-ignore */ href)) as { site: Partial<SiteSettings> }).site;
+  } catch (error) {
+    const { message, stack = "" } = error as Error;
+    const line = Number(/site\.ts:(\d+)/.exec(stack)?.[1] ?? 1);
+    throw problemsError([{ file, line, message: `${message}. ${COMPARE}` }]);
+  }
+}
+
+const COMPARE = "app/site.ts shows how each setting is written.";
+
+/** What keeps the file from being read, and the line of each setting by its path, such as `site.look.hue`. */
+export async function parseSettings(siteDir: string) {
+  const file = `${siteDir}site.ts`;
+  const source = await readFile(join(siteFolder(siteDir), "site.ts"), "utf8");
+  const { program, errors } = parseSync("site.ts", source);
+  const lineAt = (offset: number) => source.slice(0, offset).split("\n").length;
+  const problems = errors.map(({ message, labels }): Problem => {
+    return { file, line: lineAt(labels[0]?.start ?? 0), message: `${message}. ${COMPARE}` };
+  });
+  const lines = new Map<string, number>();
+  const visit = (path: string, node: ESTree.Node | null): void => {
+    if (node?.type === "TSSatisfiesExpression" || node?.type === "TSAsExpression") {
+      visit(path, node.expression);
+    } else if (node?.type === "ArrayExpression") {
+      for (const [index, one] of node.elements.entries()) visit(`${path}.${index}`, one);
+    } else if (node?.type === "ObjectExpression") {
+      for (const one of node.properties) if (one.type === "Property") visitNamed(path, one.key, one.value);
+    }
+    if (node && !lines.has(path)) lines.set(path, lineAt(node.start));
+  };
+  const visitNamed = (path: string, key: ESTree.Node, value: ESTree.Node | null) => {
+    const name = key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : "";
+    const whole = path === "" ? name : `${path}.${name}`;
+    lines.set(whole, lineAt(key.start));
+    visit(whole, value);
+  };
+  for (const one of program.body) {
+    if (one.type !== "ExportNamedDeclaration" || one.declaration?.type !== "VariableDeclaration") continue;
+    for (const { id, init } of one.declaration.declarations) visitNamed("", id, init);
+  }
+  if (errors.length === 0 && !lines.has("site"))
+    problems.push({ file, line: 1, message: `It does not export "site". ${COMPARE}` });
+  return { problems, lines };
 }
 
 /** Redirects every import of `app/site.ts` to the settings of SITE_DIR, and of `app/media/` to the company's files. */
@@ -99,5 +145,12 @@ export async function settingsProblems(own: Partial<SiteSettings>, siteDir: stri
   const site = completeSettings(own);
   const ofValues = settingProblems(site);
   const messages = ofValues.length > 0 ? ofValues : await lookProblems(site, siteFolder(siteDir));
-  return messages.map((message) => ({ file: `${siteDir}site.ts`, line: 1, message }));
+  const { lines } = await parseSettings(siteDir);
+  return messages.map((message) => {
+    const [, path = "site", unknown] = /^"([^"]+)"(?: has no setting "([^"]+)")?/.exec(message) ?? [];
+    // A setting that is missing is a problem of its group.
+    const parts = unknown ? [...path.split("."), unknown] : path.split(".");
+    const known = parts.map((_, index) => parts.slice(0, parts.length - index).join(".")).find((one) => lines.has(one));
+    return { file: `${siteDir}site.ts`, line: lines.get(known ?? "site") ?? 1, message };
+  });
 }

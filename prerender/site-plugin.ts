@@ -15,7 +15,14 @@ import { electricityFile } from "./electricity.ts";
 import { loadModule, loadRenderer, type Renderer } from "./load-renderer.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
-import { companySettings, readOwnSettings, settingsProblems, siteDirProblems, siteFolder } from "./site-dir.ts";
+import {
+  companySettings,
+  parseSettings,
+  readOwnSettings,
+  settingsProblems,
+  siteDirProblems,
+  siteFolder,
+} from "./site-dir.ts";
 import { countryNames, technicalFiles } from "./technical-files.ts";
 import { ourTextModule, readTexts, type SiteTexts } from "./texts.ts";
 import { writeSite } from "./write-site.ts";
@@ -246,6 +253,8 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readFiles: () 
         response.setHeader("content-type", "text/html; charset=utf-8");
         response.end(await server.transformIndexHtml(path, html));
       };
+      const { problems: unreadable } = await parseSettings(settings.siteDir);
+      if (unreadable.length > 0) return await respond(500, problemsPage(unreadable));
       const own = await loadModule<{ site: Partial<SiteSettings> }>(server, join(folder, "site.ts"));
       const wrongSettings = await settingsProblems(own.site, settings.siteDir);
       if (wrongSettings.length > 0) return await respond(500, problemsPage(wrongSettings));

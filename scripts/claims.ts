@@ -25,7 +25,11 @@ const today = new Date().toISOString().slice(0, 10);
 const siteDir = ours ? "app/" : parseBuildSettings(process.env).settings.siteDir;
 const { texts, problems } = await readTexts(siteDir);
 if (problems.length > 0) console.error(problemsError(problems).message);
-const site = completeSettings(await readOwnSettings(siteDir));
+const own = await readOwnSettings(siteDir).catch(({ message }: Error) => {
+  console.error(message);
+  process.exit(1);
+});
+const site = completeSettings(own);
 const report = await readClaims({ site, siteDir, texts, today, isOurs: ours === true });
 const { claims, unsigned, ledger, ledgerFile } = report;
 const inState = (state: string) => claims.filter((claim) => claim.state === state);

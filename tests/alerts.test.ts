@@ -160,7 +160,7 @@ it("a paused channel causes an alert with the remedy, at once, or after an hour 
   expect(posts()).toEqual(["paused"]);
   expect(lastText()).toBe(
     "Brighter: No message can be emailed. 535 refused: check SMTP_URL. The queue is kept and sent afterwards. " +
-      "Correct the setting, then restart: npm start",
+      "Correct the setting, then restart: npm run serve",
   );
   // The outbox has logged it as an error.
   expect(await log.seen("alert")).toMatchObject({ level: "info" });
