@@ -6,7 +6,7 @@ import { electricityTable } from "../../prerender/electricity.ts";
 import type { Acceptance, AcceptanceRules, Submission } from "../../server/store/intake.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import type { Claim } from "../../server/store/queue.ts";
-import type { Channel, StoredMessage } from "../../server/store/store.ts";
+import type { Action, Channel, MessageState, StoredMessage } from "../../server/store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 
 export const NOON = new Date("2025-06-15T12:00:00Z");
@@ -119,9 +119,32 @@ export async function claimOne(node: Store, now = NOON, channel: Channel = "mail
   return claim;
 }
 
+/** Applies the action to these messages; returns the references of those that allowed it. */
+export function act(node: Store, action: Action, references: readonly string[], now = NOON, step?: string) {
+  return node.messages.act(action, { references }, now, step);
+}
+
 /** Brings the mail that is due first to a final state. */
 export async function finish(node: Store, outcome: "delivered" | "failed", now = NOON): Promise<void> {
   const claim = await claimOne(node, now);
   const error = "550 no such user";
   await node.queue.settle(claim, outcome === "failed" ? { kind: outcome, error } : { kind: outcome }, now);
+}
+
+/** Stores a message that reaches the state at this time. No other mail must be due. */
+export async function storeAs(
+  node: Store,
+  state: MessageState,
+  { now = NOON, channels = ["mail"], email = "ada@example.com" }: StoredOptions = {},
+): Promise<string> {
+  const submission = state === "quarantined" ? trapped(email) : submissionOf(messageWith({ email }));
+  const reference = await store(node, submission, now, channels);
+  if (state === "delivered" || state === "failed") await finish(node, state, now);
+  return reference;
+}
+
+interface StoredOptions {
+  now?: Date;
+  channels?: readonly Channel[];
+  email?: string;
 }
