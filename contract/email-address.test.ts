@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { longestText } from "../tests/support/longest-text.ts";
 import { canonicalEmail, problemWithEmail, suggestEmail } from "./email-address.ts";
 
 const problemWith = (typed: string) => problemWithEmail(canonicalEmail(typed));
@@ -60,4 +61,9 @@ test.each<[meant: string | null, ...typed: string[]]>([
   [null, "ada@email.com", "ada@mail.com", "ada@ymail.com", "ada@gmx.de", "ada@gmx.at", "ada@outlook.de"],
 ])("suggests %s for %s", (meant, ...typed) => {
   expect(typed.map((address) => [address, suggestEmail(address)])).toEqual(typed.map((address) => [address, meant]));
+});
+
+test("looks at no text that is far too long for an address", async () => {
+  const address = `${"e\u0301".repeat(30_000)}@gmial.com`;
+  expect(await longestText("e\u0301", () => suggestEmail(address))).toBe(0);
 });

@@ -64,11 +64,15 @@ const KNOWN_DOMAINS =
   "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com email.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
     " ",
   );
+/** Nobody looks at a longer text, which could take seconds to normalise. */
+const MAX_LENGTH = 254;
+
 /**
  * Returns the address that the visitor probably meant: its domain is one slip away from a large provider's, or lacks
  * only the end, as in "gmail". Null if the domain is a large provider's itself, or any other.
  */
 export function suggestEmail(address: string): string | null {
+  if (address.length > MAX_LENGTH) return null;
   const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(canonicalEmail(address.trim())) ?? [];
   if (local === undefined || typed === undefined) return null;
   const domain = typed.toLowerCase();
