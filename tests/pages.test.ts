@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadBuild, type ServedFile } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/pages.ts";
 import type { Store } from "../server/store/open-store.ts";
@@ -184,24 +183,4 @@ test("after a post without script, the page shows the address, the time and the 
   minutes = 0;
   expect(await hasEstimate()).toBe(true);
   expect(other.log()).not.toMatch(/"level":[56]0/);
-});
-
-test("pages for single visitors share all identical parts, so that many unread ones take little memory", async () => {
-  const write = vi.spyOn(ServerResponse.prototype, "write");
-  onTestFinished(() => write.mockRestore());
-  const other = await untilEnd(openApp());
-  const port = await listen(other);
-  for (const reference of ["BC-7K3Q-9M", "BC-7K3Q-9N"]) {
-    const query = sentQuery(reference, other.store.secret);
-    expect((await ask(port, request(`GET /contact?${query}`))).body).toContain(
-      `Your reference is</span> <b translate="no">${reference}</b>`,
-    );
-  }
-  const parts = write.mock.calls.map(([part]) => part);
-  const [first, second] = [parts.slice(0, 3), parts.slice(3)];
-  expect(second.map((part, index) => part === first[index])).toEqual([true, false, true]);
-});
-
-test("text keeps its size in landscape orientation on iOS, which supports only the prefixed property", async () => {
-  expect((await get("/contact")).body).toContain("-webkit-text-size-adjust:");
 });

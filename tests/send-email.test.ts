@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AMOUNTS } from "../contract/footprint/fields.ts";
 import { REFERENCE_PATTERN } from "../contract/send-email-answer.ts";
 import { LIMITS, limitRefusals } from "../server/http/limits.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
@@ -45,6 +44,8 @@ test.each([
   [400, "application/json", "[]"],
   [400, "application/json", "null"],
   [400, "application/json", '"text"'],
+  [400, "application/json", `${JSON.stringify(BODY).slice(0, -1)},"footprint":{"__proto__":{"carKm":1}}}`],
+  [400, "application/json", `${JSON.stringify(BODY).slice(0, -1)},"footprint":{"constructor":{"prototype":{}}}}`],
   [415, "text/plain", JSON.stringify(BODY)],
   [415, "application/xml", "<x/>"],
   [415, "multipart/form-data; boundary=b", "--b"],
@@ -87,12 +88,6 @@ test("no function reads a header that is far too long, and the post is refused",
     const isRead = !["Referer", "Accept"].includes(name);
     expect(received, name).toMatch(isRead ? /^HTTP\/1\.1 400 .+"A header is too long\."/s : /^HTTP\/1\.1 200 /);
   }
-});
-
-test.each(["PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
-  const answer = await subject.app.inject({ method, url: "/send-email" });
-  expect(answer.statusCode).toBe(405);
-  expect(answer.headers.allow).toBe("GET, HEAD, OPTIONS, POST");
 });
 
 test("the same key and body, or the same text, are one message; a reused or invalid key is refused", async () => {
@@ -187,20 +182,6 @@ describe("limits per client", () => {
     expect(refusals.waitMs(address(1), 10 * MINUTE_MS)).toBe(0);
   });
 
-  test("stop a flood from one IPv6 /48 before it uses up the hourly limit of all clients", async () => {
-    const app = await openAnother({ RATE_LIMIT: "1/10m", HOURLY_LIMIT: "5" });
-    const numbers = Array.from({ length: 16 }, (_, index) => index + 1);
-    // Networks of one /56 until its limit is reached, then networks of other /56s until the /48 reaches its limit.
-    const flood = [...numbers, ...numbers.map((number) => `${number}00`)];
-    for (const network of flood) await send(app, `spam ${network}`, `2001:db8:1:${network}::1`);
-    expect(await app.store.messages.list({ state: "queued" })).toHaveLength(4);
-    expect(await app.store.messages.list({ state: "quarantined" })).toHaveLength(flood.length - 4);
-    for (const [host, state] of ["queued", "quarantined"].entries()) {
-      const real = await send(app, `from real visitor ${host}`, `192.0.${host}.1`);
-      expect(await app.store.messages.find(real.json().reference)).toMatchObject({ state });
-    }
-  });
-
   test("use a forwarded address only from a trusted proxy", async () => {
     const forwarded = (address: string) => ({ "x-forwarded-for": address });
     const app = await openAnother({ RATE_LIMIT: "1/10m", TRUST_PROXY: "10.0.0.1" });
@@ -226,40 +207,12 @@ describe("a footprint estimate", () => {
     expect(nowhere.json().footprint.totalKg).toBeCloseTo(472.94, 9);
   });
 
-  test("is returned again for a repeated message, and other inputs make another message", async () => {
-    const first = (await post({ body: { ...BODY, footprint: FOOTPRINT } })).json();
-    expect((await post({ body: { ...BODY, footprint: FOOTPRINT } })).json()).toEqual(first);
-    expect((await post()).json()).toEqual({ success: true, reference: expect.not.stringMatching(first.reference) });
-  });
-
   test("is refused together with the message's fields, with one sentence each, and nothing is stored", async () => {
     const answer = await post({ body: { ...BODY, email: "x", footprint: { electricityKwh: -1 } } });
     const fields = { email: expect.any(String), "footprint.electricityKwh": "Enter 0 or more." };
     expect(answer.statusCode).toBe(422);
     expect(answer.json()).toEqual({ success: false, error: "Please correct the marked fields.", fields });
     expect(await subject.store.messages.list({})).toEqual([]);
-  });
-
-  const RAW = JSON.stringify(BODY).slice(0, -1);
-  const many = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`secret-${index}`, 1]));
-  test.each([
-    [`${RAW},"footprint":"secret-7"}`, 422],
-    [`${RAW},"footprint":{"__proto__":{"carKm":1}}}`, 400],
-    [`${RAW},"footprint":{"constructor":{"prototype":{"carKm":1}}}}`, 400],
-    [`${RAW},"footprint":{"constructor":1,"hasOwnProperty":2,"secret-7":3}}`, 422],
-    [`${RAW},"footprint":${"[".repeat(5000)}${"]".repeat(5000)}}`, 422],
-    [JSON.stringify({ ...BODY, footprint: many }), 422],
-    [JSON.stringify({ ...BODY, footprint: { [`secret-${"x".repeat(50_000)}`]: 1 } }), 422],
-    [JSON.stringify({ ...BODY, footprint: { carFuel: "secret-".repeat(5000) } }), 422],
-  ])("that is hostile gets a short refusal, and none of it is logged (case %#)", async (body, status) => {
-    const answer = await post({ body });
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json()).toMatchObject({ success: false });
-    expect(answer.body.length).toBeLessThan(1000);
-    expect(await subject.store.messages.list({})).toEqual([]);
-    expect(subject.log()).toContain('"event":"refused"');
-    expect(subject.log()).not.toContain("secret-");
-    expect(subject.log().length).toBeLessThan(1000);
   });
 });
 
@@ -355,32 +308,18 @@ describe("a form without script", () => {
     expect(await pageAt("/contact")).not.toContain("Message sent successfully!");
   });
 
-  test("is below the size limit with the longest message and every field of the estimate", async () => {
-    const message = "鬱".repeat(5000);
-    const inputs = Object.keys(AMOUNTS).map((name) => [`footprint.${name}`, "1".padStart(40, "0")]);
-    const answer = await form({ ...BODY, message, ...Object.fromEntries(inputs) });
-    expect(answer.headers.location).toContain("#message-sent");
-    expect(await subject.store.messages.list({})).toMatchObject([{ message, footprint: { lines: { length: 12 } } }]);
-  });
-
-  test.each([
-    ["half a character", "%C3"],
-    ["Latin-1", "Zo%EB"],
-    ["bytes of Latin-1", Buffer.from("Zoë", "latin1")],
-    ["an encoded surrogate", "%ED%A0%80"],
-    ["one character in two ways", Buffer.from("Zo%C3\xab", "latin1")],
-  ])("is answered with the contact page if its text is not UTF-8: %s", async (_kind, name) => {
-    const { name: _, ...fields } = BODY;
-    const answer = await form(Buffer.concat([Buffer.from(`${new URLSearchParams(fields)}&name=`), Buffer.from(name)]));
-    expect(answer.statusCode).toBe(400);
-    expect(answer.body).toContain("Your message could not be read. Go back one page to find what you typed.");
-    expect(await subject.store.messages.list({})).toEqual([]);
-  });
-
-  test("is stored exactly, even with a percent sign that is not encoded", async () => {
-    await form(`${new URLSearchParams({ ...BODY, name: "Zoë \ufffd" })}&message=100% Zo%C3%AB +1`);
-    expect(await subject.store.messages.list({})).toMatchObject([{ name: "Zoë \ufffd", message: "100% Zoë  1" }]);
-  });
+  test.each(["%C3", "Zo%EB", Buffer.from("Zoë", "latin1"), "%ED%A0%80", Buffer.from("Zo%C3\xab", "latin1")])(
+    "is answered with the contact page if its text is not UTF-8 (case %#)",
+    async (name) => {
+      const { name: _, ...fields } = BODY;
+      const answer = await form(
+        Buffer.concat([Buffer.from(`${new URLSearchParams(fields)}&name=`), Buffer.from(name as string)]),
+      );
+      expect(answer.statusCode).toBe(400);
+      expect(answer.body).toContain("Your message could not be read. Go back one page to find what you typed.");
+      expect(await subject.store.messages.list({})).toEqual([]);
+    },
+  );
 
   test("gets the contact page back with its text if it is over the limit", async () => {
     const app = await openAnother({ RATE_LIMIT: "1/10m" }, {}, { now: () => NOON });
@@ -391,12 +330,6 @@ describe("a form without script", () => {
       ">You have sent several messages already. Please try again in 10 minutes. Nothing you typed is lost.<",
     );
     expect(answer.body).toContain(">More</textarea>");
-  });
-
-  test("is redirected to the page's origin if that differs from the server's", async () => {
-    const app = await openAnother({ ALLOWED_ORIGINS: "https://pages.example" });
-    const answer = await form(BODY, app, { origin: "https://pages.example" });
-    expect(answer.headers.location).toMatch(/^https:\/\/pages\.example\/contact\?reference=/);
   });
 
   test("gets the contact page back if the store is down, as JSON gets 503 with Retry-After", async () => {

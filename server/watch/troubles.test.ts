@@ -1,46 +1,42 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { adviceLine } from "../../contract/commands.ts";
 import type { AnswerTime } from "../../contract/duration.ts";
 import { openPostOffice, withStore } from "../../tests/support/post-office.ts";
 import { CHANNELS, type Channel } from "../store/store.ts";
 import { createWatch } from "./troubles.ts";
 
-it("lists the most urgent trouble first; only operators are told that no website runs", async () => {
+it("says of each trouble what is wrong and what to do, the most urgent first; only operators are told that no website runs", async () => {
   const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
   await store.archive.backup(join(dataDir, "copy.db"), clock.now());
-  clock.set(3 * 86_400_000);
-  await accept();
-  await accept({}, true);
+  const first = await accept();
   for (const channel of ["mail", "hook"] as const) {
     const [claim] = await store.queue.claim(channel, 1, 1000, clock.now());
-    if (claim) await store.queue.settle(claim, { kind: "failed", error: "550" }, clock.now());
+    const outcome = channel === "mail" ? ({ kind: "failed", error: "550 <a@b.c>; refused" } as const) : null;
+    if (claim && outcome) await store.queue.settle(claim, outcome, clock.now());
   }
-  const find = async (
-    askedBy: "server" | "operator",
-    channels: readonly Channel[] = CHANNELS,
-    answerWithin: AnswerTime | null = null,
-  ) => {
-    const watch = createWatch({ store, dataDir, channels, askedBy, answerWithin });
+  clock.set(3 * 86_400_000);
+  await accept({}, true);
+  const find = async (askedBy: "server" | "operator", options: { channels?: readonly Channel[] } = {}) => {
+    const answerWithin: AnswerTime = { amount: 2, unit: "hours" };
+    const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy, answerWithin, ...options });
     const { troubles } = await watch.find(clock.now());
-    return troubles.map(({ severity, channel, kind, count }) => `${severity} ${channel} ${kind} ${count}`);
+    return troubles.map((trouble) => `${trouble.severity} ${trouble.channel} ${trouble.kind}: ${adviceLine(trouble)}`);
   };
-  const [critical, warning] = ["critical mail failed 1", "warning hook failed 1"];
-  const shared = [critical, "critical null backup-overdue 1", warning, "warning null quarantined 1"];
+  const failed = `1 message could not be emailed; ${first}: 550 refused. Fix the cause, then use retry. To see all: npm run messages -- list --state failed`;
+  const shared = [
+    `critical mail failed: ${failed}`,
+    "critical null backup-overdue: No backup has succeeded for 3 days; make one and read its output: npm run messages -- backup FILE",
+    "warning hook overdue: 1 message waiting to be posted to HOOK_URL, the oldest for 3 days; to see all: npm run messages -- list --state queued",
+    "warning null quarantined: 1 message quarantined as suspected abuse, not opened yet; some may be real messages; to read them: npm run messages -- list --state quarantined",
+    "warning null unanswered: 1 message unanswered for more than 2 hours, the oldest for 3 days; to read them: npm run messages -- list --unanswered",
+  ];
   expect(await find("server")).toEqual(shared);
-  expect(await find("operator")).toEqual(["critical null website-down 1", ...shared]);
-  await store.status.reportNode([], clock.now());
-  expect(await find("operator")).toEqual(shared);
-  clock.set(2 * 86_400_000);
-  await store.status.reportNode([], clock.now());
-  expect(await find("operator", CHANNELS, { amount: 24, unit: "hours" })).toContain("warning null unanswered 1");
-  expect(await find("operator", CHANNELS, { amount: 2, unit: "working days" })).not.toContain(
-    "warning null unanswered 1",
-  );
-  await store.people.rectify("ada@example.org", { name: "Countess" }, clock.now());
-  clock.set(3_600_000);
-  expect(await find("server")).toEqual(shared);
+  const down =
+    "critical null website-down: The website is not running; start its server: until then visitors cannot send messages, and no email is sent";
+  expect(await find("operator")).toEqual([down, ...shared]);
   // What a hook that is switched off has left is no trouble.
-  expect(await find("server", ["mail"])).toEqual(shared.filter((one) => !one.includes("hook")));
+  expect(await find("server", { channels: ["mail"] })).toEqual(shared.filter((line) => !line.includes("hook")));
 });
 
 it("a defect is not a store that is away", async () => {
