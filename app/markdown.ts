@@ -1,4 +1,4 @@
-import type { Element, Nodes } from "hast";
+import type { Element, Nodes, Root } from "hast";
 import type { Options } from "react-markdown";
 import rehypeSlug from "rehype-slug";
 import remarkGfm from "remark-gfm";
@@ -10,9 +10,20 @@ export function parseOptions(markdown: string, plugins: NonNullable<Options["reh
     children: markFacts(markdown),
     // A single tilde means "about".
     remarkPlugins: [[remarkGfm, { singleTilde: false }]],
-    rehypePlugins: [rehypeSlug, ...plugins],
+    rehypePlugins: [rehypeSlug, keepIdsFree, ...plugins],
     // The build checks every address.
     urlTransform: (url) => url,
+  };
+}
+
+/** The ids of other elements of every page. */
+export const TAKEN_IDS = ["main", "menu", "footer", "contents-title"];
+
+function keepIdsFree() {
+  return (root: Root): void => {
+    for (const node of root.children) {
+      if (node.type === "element" && TAKEN_IDS.includes(String(node.properties.id))) node.properties.id += "-section";
+    }
   };
 }
 

@@ -12,7 +12,6 @@ import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact, formSettings } from "./screens/contact.tsx";
 import { carbon } from "./screens/explanations.tsx";
 import { site } from "./site.ts";
-import type { SiteSettings } from "./site-schema.ts";
 
 export { factsOf, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
 
@@ -34,9 +33,6 @@ export interface RenderedPage {
 }
 
 export interface RenderedSite {
-  /** The settings used for rendering, and their folder. */
-  site: SiteSettings;
-  siteDir: string;
   pages: readonly RenderedPage[];
   comingSoon: RenderedPage;
   failure: RenderedPage;
@@ -48,8 +44,7 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
     renderPage(FAILURE, [], context),
     ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
   ]);
-  const { siteDir } = context.settings;
-  return { site, siteDir, pages, comingSoon, failure };
+  return { pages, comingSoon, failure };
 }
 
 /** Renders the page about the site's carbon again, with the weights of the other pages. */

@@ -72,9 +72,6 @@ export function Text({ file, facts, isNumbered = false, hasAnchors = false }: Te
   return <Markdown {...parseOptions(file.markdown, plugins)} components={components} />;
 }
 
-/** The ids of other elements of every page. */
-const TAKEN_IDS = ["main", "menu", "footer", "contents-title"];
-
 /** Gives the elements what the site's styles and screen readers need. */
 function arrange({ isNumbered = false, hasAnchors = false }) {
   return (root: Root): void => {
@@ -83,7 +80,6 @@ function arrange({ isNumbered = false, hasAnchors = false }) {
     const visit = (node: Element): void => {
       const { tagName, properties, children } = node;
       if (/^h\d$/.test(tagName)) {
-        if (TAKEN_IDS.includes(String(properties.id))) properties.id = `${properties.id}-section`;
         if (tagName === "h2") sections += 1;
         // Part of the first text: as a separate text, a move by one pixel would count as a layout shift.
         const [first] = children;

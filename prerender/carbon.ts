@@ -3,8 +3,8 @@ import { CARBON_PATH, RULER_CM, UNWEIGHED } from "../app/components/carbon-figur
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import { type PageFetch, type PageWeight, VIEWS, type View } from "../app/screen.ts";
 import { CAR } from "../contract/footprint/factors.ts";
-import { brotliSize, isCompressible } from "./compress.ts";
-import { problemsError } from "./page-files.ts";
+import { transferSize } from "./output.ts";
+import { problemsError } from "./site-dir.ts";
 
 /** A file that a browser receives on a first visit, with its transfer size. */
 export interface FetchedFile {
@@ -12,7 +12,7 @@ export interface FetchedFile {
   bytes: number;
   kind: "page" | PageFetch["kind"];
   /** The screen size that receives the file; all sizes if absent. */
-  view?: View;
+  view?: View | undefined;
 }
 
 /** The emissions of a page's first view: an entry of `carbon.json`. */
@@ -44,16 +44,15 @@ export async function weighSite(
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
   const weigh = async (page: RenderedPage) => {
     const carbon = carbonOf(page.name, await weighPage(page, readBuiltFile));
-    return { page: { ...page, html: withFigure(page.html, gramsOf(carbon)) }, carbon };
+    return { page: { ...page, html: withFigure(page.html, heaviestOf(carbon).grams) }, carbon };
   };
   const others = rendered.pages.filter(({ name }) => name !== CARBON_PATH);
-  const weighedFirst = await Promise.all([...others, rendered.comingSoon, rendered.failure].map(weigh));
-  const weights = weighedFirst.map(({ page: { name, headline }, carbon }) => {
-    const heaviest = heaviestOf(carbon);
-    return { name: name === "/" ? "Home" : headline, grams: heaviest?.grams ?? 0, rating: heaviest?.rating ?? "" };
+  const weighed = await Promise.all([...others, rendered.comingSoon, rendered.failure].map(weigh));
+  const weights = weighed.map(({ page: { name, headline }, carbon }) => {
+    const { grams, rating } = heaviestOf(carbon);
+    return { name: name === "/" ? "Home" : headline, grams, rating };
   });
-  const carbonPage = await renderCarbonPage(weights.toSorted((a, b) => b.grams - a.grams));
-  const weighed = [...weighedFirst, await weigh(carbonPage)];
+  weighed.push(await weigh(await renderCarbonPage(weights.toSorted((a, b) => b.grams - a.grams))));
   const problems = weighed.flatMap(({ page: { name, file }, carbon }) =>
     carbon.flatMap((ofView) => {
       const message = tooHeavy(ofView);
@@ -63,7 +62,6 @@ export async function weighSite(
   if (problems.length > 0) throw problemsError(problems);
   const finished = (page: RenderedPage) => weighed.find((one) => one.page.name === page.name)?.page ?? page;
   return {
-    ...rendered,
     pages: rendered.pages.map(finished),
     comingSoon: finished(rendered.comingSoon),
     failure: finished(rendered.failure),
@@ -71,13 +69,9 @@ export async function weighSite(
   };
 }
 
-function heaviestOf(carbon: readonly PageCarbon[]): PageCarbon | undefined {
-  return carbon.toSorted((a, b) => b.grams - a.grams)[0];
-}
-
-/** The one figure of a page: what its first view emits at most, on the larger screen. */
-export function gramsOf(carbon: readonly PageCarbon[]): number {
-  return heaviestOf(carbon)?.grams ?? 0;
+/** The view on the larger screen, whose figure the page shows. */
+export function heaviestOf(carbon: readonly PageCarbon[]): PageCarbon {
+  return carbon.reduce((heaviest, one) => (one.grams > heaviest.grams ? one : heaviest));
 }
 
 /** How far an average petrol car drives for the same grams, by the factor of the estimate, in the precision shown. */
@@ -108,45 +102,37 @@ export async function weighPage(
   { name, html, fetches }: Pick<RenderedPage, "name" | "html" | "fetches">,
   readBuiltFile: ReadBuiltFile,
 ): Promise<FetchedFile[]> {
-  const files: FetchedFile[] = [
-    { url: name, kind: "page", bytes: (await brotliSize(Buffer.from(html))) + HEADER_BYTES },
-  ];
+  const bytes = await transferSize("page.html", Buffer.from(html));
+  const files: FetchedFile[] = [{ url: name, kind: "page", bytes: bytes + HEADER_BYTES }];
   for (const { kind, view, urls } of fetches) {
     const url = urls[0] ?? "";
     const content = readBuiltFile(url);
-    if (!content) continue;
-    const bytes = isCompressible(url) ? await brotliSize(content) : content.length;
-    files.push({ url, kind, bytes: bytes + HEADER_BYTES, ...(view && { view }) });
+    if (content) files.push({ url, kind, bytes: (await transferSize(url, content)) + HEADER_BYTES, view });
   }
   return files;
 }
 
 /** Grams of a first view by the model in docs/carbon.md: one entry, or one per screen size if they differ. */
 export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon[] {
-  if (files.every(({ view }) => view === undefined)) return [carbonOfView(page, files)];
-  return VIEWS.map((view) => {
-    const ofView = files.filter((file) => file.view === undefined || file.view === view);
-    return { ...carbonOfView(page, ofView), view };
-  });
+  const carbonOfView = (files: readonly FetchedFile[]) => {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const { total: grams, rating } = MODEL.perVisit(bytes);
+    return { page, bytes, grams, rating, files };
+  };
+  if (files.every(({ view }) => view === undefined)) return [carbonOfView(files)];
+  return VIEWS.map((view) => ({
+    ...carbonOfView(files.filter((file) => file.view === undefined || file.view === view)),
+    view,
+  }));
 }
 
-function carbonOfView(page: string, files: readonly FetchedFile[]): PageCarbon {
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const { total: grams, rating } = MODEL.perVisit(bytes);
-  return { page, bytes, grams, rating, files };
-}
+/** The ratings of the model with the maximum grams of each, down to the worst that is allowed. */
+const RATINGS = { "A+": "0.040", A: "0.079" } as const;
 
-/** The ratings of the model with the maximum grams of each; a heavier page is rated F. */
-const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145", C: "0.209", D: "0.278", E: "0.359" } as const;
-/** The worst rating that a page with a film may have. */
-const WORST_WITH_FILM: Readonly<Record<View, keyof typeof RATINGS>> = { phone: "A+", other: "A" };
-
-/** Says why a page is too heavy; `null` if it is not. */
+/** Says why a page is too heavy; `null` if it is not. Only a page with a film may be rated A, on larger screens. */
 export function tooHeavy({ page, view, grams, rating, files }: PageCarbon): string | null {
-  const hasFilm = files.some(({ kind }) => kind === "film");
-  const worst = hasFilm ? WORST_WITH_FILM[view ?? "other"] : "A+";
-  const allowed = Object.keys(RATINGS).slice(0, Object.keys(RATINGS).indexOf(worst) + 1);
-  if (allowed.includes(rating)) return null;
+  const worst = files.some(({ kind }) => kind === "film") && view !== "phone" ? "A" : "A+";
+  if (rating === "A+" || rating === worst) return null;
   const limit = `${worst}, ${RATINGS[worst]} g${view ? ` on screens of size "${view}"` : ""}`;
   const heaviest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
   const sizes = heaviest.map(({ url, bytes }) => `${url} ${Math.round(bytes / 1000)} KB`).join(", ");
@@ -162,7 +148,7 @@ export function carbonJson(carbon: readonly PageCarbon[]): string {
 }
 
 /** carbon.txt, syntax 0.5, which tells programs what a company discloses. */
-export function carbonText(siteUrl: string, explanationPath: string, builtAt: Date): string {
+export function carbonText(siteUrl: string, builtAt: Date): string {
   const domain = new URL(siteUrl).hostname;
   const disclosure = (docType: string, path: string, title: string) =>
     `  { doc_type = "${docType}", url = "${siteUrl}${path}", domain = "${domain}", title = "${title}" },`;
@@ -172,7 +158,7 @@ export function carbonText(siteUrl: string, explanationPath: string, builtAt: Da
     "",
     "[org]",
     "disclosures = [",
-    disclosure("web-page", explanationPath, "How we count this site's carbon"),
+    disclosure("web-page", CARBON_PATH, "How we count this site's carbon"),
     disclosure("other", "/carbon.json", "Grams of CO2e for each page, as data"),
     "]",
     "",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { z } from "zod";
@@ -7,10 +7,7 @@ import type { SiteSettings } from "../app/site-schema.ts";
 import type { ListedClaim } from "../contract/build-manifest.ts";
 import { commandLine } from "../contract/commands.ts";
 import { plural, visible } from "../contract/text.ts";
-import { shown } from "./page-files.ts";
-import { refusal } from "./refusal.ts";
-import { siteFolder } from "./site-dir.ts";
-import { sentencesOf, strongWordsOf } from "./strong-words.ts";
+import { refusal, settingStrings, shown, siteFolder } from "./site-dir.ts";
 import type { SiteText } from "./texts.ts";
 
 /** The strong sentences of the default site, and the hashes of its texts as they were released. */
@@ -41,16 +38,13 @@ export type Entry = z.infer<typeof entrySchema>;
 /** A missing file is an empty ledger. Rejects with every problem and its entry. */
 export async function readLedger(file: string): Promise<Entry[]> {
   if (!existsSync(file)) return [];
-  const refuse = (why: string) => refusal(`${file} is not valid:${why}`);
+  const refuse = (why: string) => refusal(`${file} is not valid:\n${why}`);
   const content: unknown = await readFile(file, "utf8")
     .then(JSON.parse)
-    .catch(({ message }: Error) => Promise.reject(refuse(` ${message}`)));
+    .catch(({ message }: Error) => Promise.reject(refuse(message)));
   const { data, error } = z.array(entrySchema).safeParse(content);
-  if (data) return data;
-  const problems = error.issues.map(({ path: [index, ...path], message }) => {
-    return `\n  entry ${Number(index) + 1}: ${[...path, message].join(": ")}`;
-  });
-  throw refuse(problems.join(""));
+  if (error) throw refuse(z.prettifyError(error));
+  return data;
 }
 
 /** One line for each entry, sorted, so that two changes can be merged. The file is never half written. */
@@ -71,7 +65,7 @@ interface Company {
   site: SiteSettings;
   siteDir: string;
   texts: readonly SiteText[];
-  today: string;
+  today?: string;
   /** Reads the ledger of the software as that of the company. */
   isOurs?: boolean;
 }
@@ -85,14 +79,19 @@ export interface Claims {
 }
 
 /** Reads all that a company can write, and looks up its files and its sentences with strong words in the ledgers. */
-export async function readClaims({ site, siteDir, texts, today, isOurs = false }: Company): Promise<Claims> {
+export async function readClaims(company: Company): Promise<Claims> {
+  const { site, siteDir, texts, today = new Date().toISOString().slice(0, 10), isOurs = false } = company;
   const ledgerFile = isOurs ? OUR_LEDGER : `${siteDir}claims.json`;
   const [shipped, ledger] = [await readLedger(OUR_LEDGER), await readLedger(ledgerFile)];
   const shippedKeys = new Set(shipped.map(keyOf));
   const entries = new Map([...shipped, ...ledger].map((entry) => [keyOf(entry), entry]));
   const folder = siteFolder(siteDir);
   const siteFile = shown(join(folder, "site.ts"));
-  const places = [...(await settingTexts(site, siteFile)), ...texts].flatMap(({ file, page, blocks }) =>
+  const settings = (await settingStrings(site, siteDir)).flatMap(({ names, value, file, line }) => {
+    const page = PAGE_OF[names[0] ?? ""] ?? "every page";
+    return names.some((name) => NO_TEXT.test(name)) ? [] : { file, page, blocks: [{ text: value, line }] };
+  });
+  const places = [...settings, ...texts].flatMap(({ file, page, blocks }) =>
     blocks.flatMap(({ text, line }) => sentencesOf(text).map((sentence) => ({ file, page, line, text: sentence }))),
   );
 
@@ -134,22 +133,6 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   mailSignature: "replies",
 };
 
-/** The strings of the company's settings and, where it has none, of ours. */
-async function settingTexts(site: SiteSettings, siteFile: string): Promise<SiteText[]> {
-  const sources = await Promise.all([siteFile, OUR_SETTINGS].map((file) => readFile(file, "utf8")));
-  const read = (value: unknown, page: string): SiteText[] => {
-    if (typeof value === "string") {
-      const [own = -1, our = 0] = sources.map((source) => source.split("\n").findIndex((line) => line.includes(value)));
-      const [file, line] = own < 0 && our >= 0 ? [OUR_SETTINGS, our] : [siteFile, Math.max(0, own)];
-      return [{ file, page, blocks: [{ text: value, line: line + 1 }] }];
-    }
-    return Object.entries(Object(value)).flatMap(([name, inner]) =>
-      NO_TEXT.test(name) ? [] : read(inner, page || (PAGE_OF[name] ?? "every page")),
-    );
-  };
-  return read(site, "");
-}
-
 const DENIAL = /\b(not?|never|neither|nor|cannot|without)\b|n['’]t\b/i;
 
 function stateOf(entry: Entry, isForbidden: boolean, folder: string, today: string): ListedClaim["state"] {
@@ -185,4 +168,48 @@ export function listOpen({ claims, unsigned, ledgerFile }: Claims, program?: str
       ? [`${plural(sentences.length, "sentence")} with strong words:`, ...sentences, write]
       : []),
   ].join("\n");
+}
+
+/** Words that make a sentence a claim about the environment, each group with its reason. */
+interface Group {
+  words: string;
+  /** The words count only in a sentence that also has one of these. */
+  with?: string;
+  why: string;
+  /** The article that forbids the wording. */
+  law?: string;
+  better?: string;
+}
+
+const GROUPS = JSON.parse(readFileSync(new URL("strong-words.json", import.meta.url), "utf8")) as Group[];
+const PATTERNS = GROUPS.map(({ words, with: others, ...group }) => {
+  return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), group };
+});
+const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });
+
+/** `*` matches any letters; a space matches a space, a hyphen or nothing; `#` matches a figure. */
+function patternOf(words: string): RegExp {
+  const wholeWord = words.replaceAll(".", "\\.").replaceAll(/(?<=^|, )(?!\*)/g, "(?<!\\p{L})");
+  const endings = wholeWord.replaceAll(/(?<=^|, )\*/g, "").replaceAll(/(?<![)\]])\*/g, "[\\p{L}\\d]*");
+  const alternatives = endings.replaceAll(", ", "|").replaceAll(" ", "[\\s\\-‐-―]*").replaceAll("#", "[\\d#{]\\S*");
+  return new RegExp(`(?:${alternatives})(?!\\p{L})`, "giu");
+}
+
+/** Also finds words with accents, invisible characters or in a hashtag, such as `#GoGreen`. */
+export function strongWordsOf(sentence: string) {
+  const letters = sentence
+    .normalize("NFKD")
+    .replaceAll(/[\p{M}\p{DI}]/gu, "")
+    .replaceAll("’", "'");
+  const plain = letters.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, " ").toLowerCase();
+  const found = PATTERNS.filter(({ pattern, needed }) => plain.search(pattern) >= 0 && plain.search(needed) >= 0);
+  return found.flatMap(({ pattern, group }) => (plain.match(pattern) ?? []).map((word) => ({ word, ...group })));
+}
+
+/** Without extra spaces, invisible characters and the final full stop. */
+export function sentencesOf(text: string): string[] {
+  // Marks of direction stay: they change what a visitor sees.
+  const seen = text.replaceAll(/(?![\u202A-\u202E\u2066-\u2069])\p{DI}/gu, "").replaceAll(/\s+/g, " ");
+  const segments = [...SEGMENTER.segment(seen.trim())];
+  return segments.map(({ segment }) => segment.trim().replace(/\s*\.$/, "")).filter((sentence) => sentence !== "");
 }

@@ -21,8 +21,11 @@ export interface ReadText<Matter> {
   /** With empty lines for the front matter, so that line numbers stay correct. */
   markdown: string;
   blocks: Block[];
-  /** The pictures' paths as written. */
+  /** The pictures' paths and the links' addresses as written, with marks for facts. */
   pictures: { source: string; line: number }[];
+  links: { href: string; line: number }[];
+  /** What a link can lead to. */
+  ids: string[];
 }
 
 const text = (maxLength: number) =>
@@ -50,14 +53,14 @@ export function readText<Matter extends Record<string, string>>(
   for (const offset of unknownFacts(markdown, facts)) {
     report(lineAt(markdown, offset), markdown.startsWith("{/*", offset) ? NO_COMMENTS : noFact(facts));
   }
-  const found: Pick<ReadText<Matter>, "blocks" | "pictures"> = { blocks: [], pictures: [] };
+  const found: Omit<ReadText<Matter>, "matter" | "markdown"> = { blocks: [], pictures: [], links: [], ids: [] };
   for (const [key, value = ""] of Object.entries(values)) {
     found.blocks.push({ text: value, line: lineIn(whole, key) });
     if (unknownFacts(value, matterFacts).length > 0) report(lineIn(whole, key), noFact(matterFacts));
   }
   const check = () => (root: Root) => {
     checkTags(root, markdown, report);
-    checkElements(root, values.title ?? "", found.pictures, report);
+    checkElements(root, found, report);
     found.blocks.push(...blocksOf(root));
   };
   Markdown(parseOptions(markdown, [check]));
@@ -88,12 +91,8 @@ const EXAMPLE = "A file starts with a line ---, then title: About us, descriptio
 
 /** The line of a key of the front matter. */
 function lineIn(whole: string, key: string): number {
-  return (
-    Math.max(
-      0,
-      whole.split("\n").findIndex((line) => line.startsWith(`${key}:`)),
-    ) + 1
-  );
+  const index = whole.split("\n").findIndex((line) => line.startsWith(`${key}:`));
+  return Math.max(0, index) + 1;
 }
 
 function lineAt(markdown: string, offset: number): number {
@@ -112,16 +111,12 @@ function checkTags(root: Root, markdown: string, report: Report): void {
   const offsets = (node: Element) => [node.position?.start.offset ?? -1, node.position?.end.offset ?? -1] as const;
   const code = elements.filter(({ tagName }) => /^(code|pre)$/.test(tagName)).map(offsets);
   const links = new Set(elements.filter(({ tagName }) => tagName === "a").map((node) => offsets(node)[0]));
-  const reported = new Set<string>();
   // The tree has the offsets of the marked text.
   const parsed = String(parseOptions(markdown, []).children);
   for (const { 0: found, 1: name = "", index } of parsed.matchAll(/\\[\\<]|<(?:\/?([A-Za-z][\w.]*)|[/!?>])/g)) {
     const isCode = code.some(([start, end]) => start <= index && index < end);
     if (found.startsWith("\\") || isCode || links.has(index)) continue;
-    const line = lineAt(parsed, index);
-    const message = tagMessage(parsed.startsWith("<!--", index) ? "!--" : name);
-    if (!reported.has(line + message)) report(line, message);
-    reported.add(line + message);
+    report(lineAt(parsed, index), tagMessage(parsed.startsWith("<!--", index) ? "!--" : name));
   }
 }
 
@@ -132,31 +127,29 @@ function tagMessage(name: string): string {
   return `Write Markdown instead of <${name}>: a page has no HTML. To show the character itself, write \\<`;
 }
 
-function checkElements(root: Root, title: string, pictures: ReadText<object>["pictures"], report: Report): void {
-  let heading = { depth: 1, words: title };
-  const visit = (node: Nodes): void => {
+function checkElements(root: Root, found: Omit<ReadText<object>, "matter" | "markdown">, report: Report): void {
+  let depthAbove = 1;
+  for (const node of root.children.flatMap((child) => (child.type === "element" ? elementsOf(child) : []))) {
+    const { tagName, properties } = node;
     const line = node.position?.start.line ?? 1;
-    if (node.type === "element") {
-      const { tagName, properties } = node;
-      const depth = Number(/^h(\d)$/.exec(tagName)?.[1] ?? 0);
-      if (depth === 1) report(line, "The title is the page's first heading. Start this one with ## instead of #.");
-      else if (depth > heading.depth + 1)
-        report(line, `The heading skips a level. Start it with ${"#".repeat(heading.depth + 1)}.`);
-      if (depth > 0) heading = { depth, words: textOf(node) };
-      const address = decoded(String(properties.href ?? properties.src ?? ""));
-      if (tagName === "a" && textOf(node).trim() === "" && !elementsOf(node).some((one) => one.properties.alt)) {
+    const depth = Number(/^h(\d)$/.exec(tagName)?.[1] ?? 0);
+    if (depth === 1) report(line, "The title is the page's first heading. Start this one with ## instead of #.");
+    else if (depth > depthAbove + 1)
+      report(line, `The heading skips a level. Start it with ${"#".repeat(depthAbove + 1)}.`);
+    if (depth > 0) depthAbove = depth;
+    if (properties.id) found.ids.push(String(properties.id));
+    const address = decoded(String(properties.href ?? properties.src ?? ""));
+    if (tagName === "a") {
+      found.links.push({ href: address, line });
+      if (textOf(node).trim() === "" && !elementsOf(node).some((one) => one.properties.alt))
         report(line, `The link to ${address} has no text. Write it in the brackets: [text](${address})`);
-      }
-      if (tagName === "img") {
-        if (!String(properties.alt ?? "").trim()) {
-          report(line, `The picture ${address} has no alt text. Say what it shows: ![A turbine at dawn](${address})`);
-        }
-        pictures.push({ source: address, line });
-      }
     }
-    if ("children" in node) node.children.forEach(visit);
-  };
-  visit(root);
+    if (tagName === "img") {
+      found.pictures.push({ source: address, line });
+      if (!String(properties.alt ?? "").trim())
+        report(line, `The picture ${address} has no alt text. Say what it shows: ![A turbine at dawn](${address})`);
+    }
+  }
 }
 
 /** Markdown percent-encodes addresses. */

@@ -1,35 +1,41 @@
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join, parse } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join, parse, relative, resolve } from "node:path";
 import sharp from "sharp";
-import type { Look } from "../app/site-schema.ts";
+import type { Look, SiteSettings } from "../app/site-schema.ts";
 import { hexColours, markOf } from "../app/styles/look.ts";
+import { type OutputFile, svgSecurityPolicy } from "./output.ts";
 
-/**
- * The icon in browser tabs: the mark in the colours of the visitor's theme. `style` is the content of its `<style>`.
- */
-export function faviconSvg(look: Look): { svg: string; style: string } {
+/** The icons for browser tabs, in the colours of the visitor's theme, and for home screens. */
+export async function drawIcons(look: Look): Promise<OutputFile[]> {
+  const { ink } = hexColours(look);
   const style = "@media(prefers-color-scheme:dark){.ink{fill:#fff}}";
-  const shapes = markShapes(look, hexColours(look).ink);
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${markOf(look).viewBox}"><style>${style}</style>${shapes}</svg>`;
-  return { svg, style };
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${markOf(look).viewBox}"><style>${style}</style>${markShapes(look, ink)}</svg>`;
+  // A maskable icon may be cropped to a circle of 80%, so the mark stays well inside.
+  const maskable = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 -7 56 56"><path d="M-8-7h56v56h-56z" fill="${ink}"/>${placedMark(look, 40)}</svg>`;
+  const draw = async (file: string, drawing: string, size: number) => ({
+    file,
+    content: await sharp(Buffer.from(drawing), { density: 1200 }).resize(size, size).png().toBuffer(),
+  });
+  return Promise.all([
+    { file: "favicon.svg", content: svg, policy: svgSecurityPolicy(style) },
+    // A PNG, because browsers tell pictures by their content.
+    draw("favicon.ico", svg, 32),
+    draw("favicon.png", maskable, 180),
+    draw("favicon-192.png", maskable, 192),
+    draw("favicon-512.png", maskable, 512),
+  ]);
 }
 
-/** The bitmap icons for browsers and home screens. */
-export async function drawIcons(look: Look) {
-  // A maskable icon may be cropped to a circle of 80%, so the mark stays well inside.
-  const mark = placedMark(look, 40);
-  const maskable = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 -7 56 56"><path d="M-8-7h56v56h-56z" fill="${hexColours(look).ink}"/>${mark}</svg>`;
-  const draw = (svg: string, size: number) =>
-    sharp(Buffer.from(svg), { density: 1200 }).resize(size, size).png().toBuffer();
-  const [touch, small, large, tiny] = await Promise.all([
-    draw(maskable, 180),
-    draw(maskable, 192),
-    draw(maskable, 512),
-    draw(faviconSvg(look).svg, 32),
-  ]);
-  return { touch, small, large, ico: icoOf(tiny, 32) };
+/** The preview of a shared link: the hero's picture with the mark, which no language needs and no font draws. */
+export async function drawSocialCard(look: Look, poster: string): Promise<Buffer> {
+  const mark = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><g transform="translate(80 70)">${placedMark(look, 160)}</g></svg>`;
+  return sharp(poster)
+    .resize(1200, 630, { fit: "cover" })
+    .composite([{ input: Buffer.from(mark) }])
+    .jpeg({ quality: 70, mozjpeg: true })
+    .toBuffer();
 }
 
 function markShapes(look: Look, ink: string): string {
@@ -42,20 +48,6 @@ function placedMark(look: Look, sizePx: number): string {
   return `<svg viewBox="${markOf(look).viewBox}" width="${sizePx}" height="${sizePx}">${markShapes(look, "#fff")}</svg>`;
 }
 
-/** An ICO file is a small table followed by a PNG. */
-function icoOf(png: Buffer, size: number): Buffer {
-  const header = Buffer.alloc(22);
-  header.writeUInt16LE(1, 2); // an icon, not a cursor
-  header.writeUInt16LE(1, 4); // one picture
-  header.writeUInt8(size, 6);
-  header.writeUInt8(size, 7);
-  header.writeUInt16LE(1, 10); // colour planes
-  header.writeUInt16LE(32, 12); // bits per pixel
-  header.writeUInt32LE(png.length, 14);
-  header.writeUInt32LE(header.length, 18);
-  return Buffer.concat([header, png]);
-}
-
 /** A page's picture in the sizes that browsers choose from, largest last. */
 export interface ResizedPicture {
   /** The width of the largest size. */
@@ -64,65 +56,132 @@ export interface ResizedPicture {
   sources: readonly { file: string; width: number }[];
 }
 
+/** A picture that a page shows, or why it cannot show it. */
+export async function readPicture(pagesDir: string, pageFile: string, name: string): Promise<ResizedPicture | string> {
+  if (/^([a-z]+:|\/\/)/i.test(name))
+    return `${name} is on another site, and pages show only pictures from this site. Save it beside the page.`;
+  const file = join(name.startsWith("/") ? pagesDir : dirname(pageFile), name);
+  if (relative(pagesDir, file).startsWith("..")) return `The picture ${name} is not in ${pagesDir}. Move it there.`;
+  if (!isFile(file)) return `There is no picture ${file}. Save it there, or correct its name.`;
+  const content = await readFile(file);
+  return resizePicture(file, content).catch((error) => {
+    // For example a full disk: not a problem of the picture.
+    if ("syscall" in error) throw error;
+    return `${file} cannot be read as a picture. Save it again, as PNG or JPEG.`;
+  });
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
 /** A text column is at most 40rem wide. The larger size is for high-density screens. */
 const PICTURE_WIDTHS_PX = [480, 960];
-const PICTURE_QUALITY = 75;
-const RESIZED_DIR = "node_modules/.cache/pictures";
-/** Part of the cache key: increase it when `resizePicture` changes. */
-const RESIZED_VERSION = 1;
+const WEBP = { quality: 75, effort: 6 };
 
-/**
- * Converts a picture to WebP files without metadata such as the location. Caches them, because the conversion takes
- * most of the time of a small build.
- */
-export async function resizePicture(file: string, content: Buffer): Promise<ResizedPicture> {
+/** Converts a picture to WebP files without metadata such as the location. */
+async function resizePicture(file: string, content: Buffer): Promise<ResizedPicture> {
   const { format, autoOrient } = await sharp(content).metadata();
   // A drawing has no fixed resolution and is sharp at twice its size.
   const availablePx = format === "svg" ? 2 * autoOrient.width : autoOrient.width;
   const largestPx = Math.min(availablePx, Math.max(...PICTURE_WIDTHS_PX));
   const widths = [...PICTURE_WIDTHS_PX.filter((width) => width < largestPx), largestPx];
-  const hash = createHash("sha256")
-    .update(`${RESIZED_VERSION} ${PICTURE_QUALITY} `)
-    .update(content)
-    .digest("hex")
-    .slice(0, 16);
   const name = parse(file)
     .name.toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-");
-  const dir = join(RESIZED_DIR, hash);
-  await mkdir(dir, { recursive: true });
-  const sources = await Promise.all(
-    widths.map(async (width) => {
-      const source = { file: join(dir, `${name}-${width}.webp`), width };
-      await writePicture(source.file, () =>
-        sharp(content, { density: format === "svg" ? 144 : 72 })
-          .autoOrient()
-          .resize({ width })
-          .webp({ quality: PICTURE_QUALITY, effort: 6 })
-          .toBuffer(),
-      );
-      return source;
-    }),
+  const pictures = widths.map((width) => ({ name: `${name}-${width}.webp`, width }));
+  const files = await cachedPictures(content, [WEBP, widths], pictures, ({ width }) =>
+    sharp(content, { density: format === "svg" ? 144 : 72 })
+      .autoOrient()
+      .resize({ width })
+      .webp(WEBP)
+      .toBuffer(),
   );
   const shownPx = format === "svg" ? Math.min(autoOrient.width, largestPx) : largestPx;
-  return { width: shownPx, height: Math.round((shownPx * autoOrient.height) / autoOrient.width), sources };
+  return {
+    width: shownPx,
+    height: Math.round((shownPx * autoOrient.height) / autoOrient.width),
+    sources: pictures.map(({ width }, index) => ({ file: files[index] ?? "", width })),
+  };
 }
 
-/** Draws and writes a picture, unless it is in the cache. */
-export async function writePicture(file: string, draw: () => Promise<Buffer>): Promise<void> {
-  if (existsSync(file)) return;
-  // Renames the complete file, because another build or another use on the page may write it at the same time.
-  const draft = `${file}.${randomUUID()}`;
-  await writeFile(draft, await draw());
-  await rename(draft, file);
+/** Draws pictures, unless they are in the cache: drawing takes most of the time of a small build. */
+async function cachedPictures<Picture extends { name: string }>(
+  content: Buffer,
+  options: unknown,
+  pictures: readonly Picture[],
+  draw: (picture: Picture) => Promise<Buffer>,
+): Promise<string[]> {
+  const hash = createHash("sha256").update(JSON.stringify(options)).update(content).digest("hex").slice(0, 16);
+  const dir = resolve("node_modules/.cache/pictures", hash);
+  await mkdir(dir, { recursive: true });
+  return Promise.all(
+    pictures.map(async (picture) => {
+      const file = join(dir, picture.name);
+      if (existsSync(file)) return file;
+      // Renames the complete file, because another build may write it at the same time.
+      const draft = `${file}.${randomUUID()}`;
+      await writeFile(draft, await draw(picture));
+      await rename(draft, file);
+      return file;
+    }),
+  );
 }
 
-/** The preview of a shared link: the hero's picture with the mark, which no language needs and no font draws. */
-export async function drawSocialCard(look: Look, poster: string): Promise<Buffer> {
-  const mark = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><g transform="translate(80 70)">${placedMark(look, 160)}</g></svg>`;
-  return sharp(poster)
-    .resize(1200, 630, { fit: "cover" })
-    .composite([{ input: Buffer.from(mark) }])
-    .jpeg({ quality: 70, mozjpeg: true })
-    .toBuffer();
+/** The sizes and formats of the project's own picture. */
+const POSTERS = [
+  { name: "poster.avif", widthPx: 1280, format: "avif", quality: 40 },
+  { name: "poster.webp", widthPx: 1280, format: "webp", quality: 40 },
+  { name: "poster.jpg", widthPx: 1280, format: "jpeg", quality: 40 },
+  { name: "poster.phone.avif", widthPx: 960, format: "avif", quality: 35 },
+] as const;
+const HEIGHT_PX = 720;
+
+/**
+ * The company's files by the name of the file in `app/media/` that each replaces. Leaves out what does not exist:
+ * `lookProblems` reports it.
+ */
+export async function lookFiles({ look, heroPicture }: SiteSettings, folder: string): Promise<Map<string, string>> {
+  const media = new Map<string, string>();
+  const font = join(folder, look.displayFont ?? "");
+  if (isFile(font)) media.set("display.woff2", font);
+  const picture = join(folder, heroPicture?.file ?? "");
+  if (!isFile(picture)) return media;
+  const content = await readFile(picture);
+  const files = await cachedPictures(content, POSTERS, POSTERS, ({ widthPx, format, quality }) =>
+    sharp(content).autoOrient().resize(widthPx, HEIGHT_PX, { fit: "cover" })[format]({ quality }).toBuffer(),
+  );
+  for (const [index, { name }] of POSTERS.entries()) media.set(name, files[index] ?? "");
+  return media;
+}
+
+/** What is wrong with the files that the settings name. */
+export async function lookProblems({ look, heroPicture }: SiteSettings, folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  const font = look.displayFont && join(folder, look.displayFont);
+  if (font !== null && !isFile(font)) problems.push(`"site.look.displayFont" names no file (${font}).`);
+  else if (font !== null && !(await readFile(font)).subarray(0, 4).equals(Buffer.from("wOF2")))
+    problems.push(`"site.look.displayFont" is not a WOFF2 file (${font}).`);
+  const picture = heroPicture && join(folder, heroPicture.file);
+  if (picture === null) return problems;
+  if (!isFile(picture)) return [...problems, `"site.heroPicture.file" names no file (${picture}).`];
+  const brightest = await brightestBehindText(picture).catch(() => null);
+  if (brightest === null)
+    problems.push(`"site.heroPicture.file" is damaged, or is no picture (${picture}). Save it again, as JPEG or PNG.`);
+  else if (brightest > BRIGHTEST)
+    problems.push(
+      `"site.heroPicture.file" is too bright behind the text: a place on its left third has ${brightest} of 255, and may have ${BRIGHTEST}. Darken that part.`,
+    );
+  return problems;
+}
+
+/** White text on the scrim of home.css over a grey of this brightness has a contrast of 4.5:1, with every hue. */
+const BRIGHTEST = 170;
+
+/** The brightest place on the left of the picture, which the hero's text may cover. */
+async function brightestBehindText(picture: string): Promise<number> {
+  const small = await sharp(picture).autoOrient().resize(64, 36, { fit: "cover" }).flatten().png().toBuffer();
+  const left = await sharp(small).extract({ left: 0, top: 0, width: 21, height: 36 }).greyscale().png().toBuffer();
+  const { channels } = await sharp(left).stats();
+  return channels[0]?.max ?? 255;
 }

@@ -1,14 +1,38 @@
-import { existsSync, globSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import { type ESTree, type Plugin, parseSync } from "vite";
 import { completeSettings } from "../app/settings.ts";
 import { type SiteSettings, settingProblems } from "../app/site-schema.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
-import { lookFiles, lookProblems } from "./look.ts";
-import { type Problem, problemsError } from "./page-files.ts";
+import { lookFiles, lookProblems } from "./pictures.ts";
+
+/** Why the build refuses a file, and what to do about it. */
+export interface Problem {
+  file: string;
+  line: number;
+  message: string;
+}
+
+/** Ends the build. Vite prints it without a stack trace, because the program is not at fault. */
+export function refusal(message: string): Error {
+  return Object.assign(new Error(message), { [inspect.custom]: () => message });
+}
+
+/** Lists every problem at once. */
+export function problemsError(problems: readonly Problem[]): Error {
+  const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  return refusal(`The pages cannot be built:\n${[...new Set(lines)].join("\n")}`);
+}
+
+/** The path as error messages show it: relative if it is in the working directory. */
+export function shown(file: string): string {
+  const path = relative("", file);
+  return path.startsWith("..") ? file : path;
+}
 
 /** Used if SITE_DIR is not set. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
@@ -21,24 +45,6 @@ const MERGED_SETTINGS = "\0site-settings";
 export function siteFolder(siteDir: string): string {
   const folder = resolve(siteDir);
   return existsSync(folder) ? realpathSync(folder) : folder;
-}
-
-/** The sources of the site's text and links, except the pages from files. */
-export function sourceFiles(siteDir: string): string[] {
-  const files = globSync(["app/**/*.{ts,tsx,md}", "contract/footprint/*.ts", "docs/{carbon,footprint}.md"]);
-  const isOther = (file: string) => /\.test\.|^app\/(pages\/|site\.ts$)/.test(file);
-  return [...files.filter((file) => !isOther(file)), `${siteDir}site.ts`].sort();
-}
-
-/** Where a pattern matches in the files. */
-export async function linesWith(pattern: RegExp, files: readonly string[]): Promise<{ file: string; line: number }[]> {
-  const found = await Promise.all(
-    files.map(async (file) => {
-      const lines = (await readFile(file, "utf8")).split("\n");
-      return lines.flatMap((text, index) => (pattern.test(text) ? { file, line: index + 1 } : []));
-    }),
-  );
-  return found.flat();
 }
 
 /** Why a build cannot start; empty if it can. */
@@ -98,6 +104,29 @@ export async function parseSettings(siteDir: string) {
   if (errors.length === 0 && !lines.has("site"))
     problems.push({ file, line: 1, message: `It does not export "site". ${COMPARE}` });
   return { problems, lines };
+}
+
+/** A string of the settings, with the names that lead to it, and its place in the company's file or in ours. */
+export interface SettingString {
+  names: readonly string[];
+  value: string;
+  file: string;
+  line: number;
+}
+
+/** Every string of the company's settings and, where it has none, of ours. */
+export async function settingStrings(site: SiteSettings, siteDir: string): Promise<SettingString[]> {
+  const file = shown(join(siteFolder(siteDir), "site.ts"));
+  const [own, ours] = [await parseSettings(siteDir), await parseSettings("app/")];
+  const read = (value: unknown, names: readonly string[]): SettingString[] => {
+    if (typeof value !== "string")
+      return Object.entries(Object(value)).flatMap(([name, inner]) => read(inner, [...names, name]));
+    const path = ["site", ...names].join(".");
+    const line = own.lines.get(path);
+    if (line !== undefined) return [{ names, value, file, line }];
+    return [{ names, value, file: shown(DEFAULT_SETTINGS), line: ours.lines.get(path) ?? 1 }];
+  };
+  return read(site, []);
 }
 
 /** Redirects every import of `app/site.ts` to the settings of SITE_DIR, and of `app/media/` to the company's files. */

@@ -1,16 +1,20 @@
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { completeSettings } from "../app/settings.ts";
+import { site } from "../app/site.ts";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
 import { textOf } from "../tests/support/html.ts";
 import { openPort } from "../tests/support/raw-http.ts";
+import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
+import { untilEnd } from "../tests/support/until-end.ts";
 import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import config from "../vite.config.ts";
-import { loadRenderer } from "./load-renderer.ts";
-import { drawIcons } from "./pictures.ts";
-
-vi.mock("./pictures.ts", { spy: true });
+import { lookProblems } from "./pictures.ts";
+import { readOwnSettings, settingsProblems } from "./site-dir.ts";
+import { loadRenderer } from "./site-plugin.ts";
 
 let server: ViteDevServer;
 beforeAll(async () => {
@@ -18,10 +22,18 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The page, built with these variables. */
-async function privacyPolicy(env: Record<string, string>): Promise<string> {
-  const { renderPath } = await loadRenderer(server);
-  return (await renderPath("/privacy", contextOf(env))).replaceAll("<!-- -->", "");
+/** Sets a variable until the test ends. */
+function setVariable(name: string, value: string): void {
+  vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+/** A company's folder with these settings, which SITE_DIR names until the test ends. */
+async function makeSiteDir(own: object): Promise<string> {
+  const folder = await makeScratchFolder();
+  await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};\n`);
+  setVariable("SITE_DIR", folder);
+  return folder;
 }
 
 const OWN_HOST = { SITE_URL: "https://www.a.example", API_BASE: "https://www.a.example/api" };
@@ -57,25 +69,14 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
     /crm\.example\.com/,
   ],
 ])("the privacy policy built with %j is true", async (env, says, neverSays) => {
-  const policy = textOf(await privacyPolicy(env));
+  const { renderPath } = await loadRenderer(server);
+  const policy = textOf((await renderPath("/privacy", contextOf(env))).replaceAll("<!-- -->", ""));
   for (const words of says) expect(policy).toContain(words);
   if (neverSays) expect(policy).not.toMatch(neverSays);
 });
 
-test("the development server draws the icons when it starts, not on a request", async () => {
-  vi.mocked(drawIcons).mockClear();
-  const http = createHttpServer(server.middlewares);
-  onTestFinished(() => void http.close());
-  const origin = `http://127.0.0.1:${await openPort(http)}`;
-  for (const path of ["/favicon.ico", "/favicon-192.png", "/favicon.ico"]) {
-    const response = await fetch(origin + path);
-    expect((await response.bytes()).length).toBeGreaterThan(500);
-  }
-  expect(drawIcons).not.toHaveBeenCalled();
-});
-
 test("the tests build the site again when one of its sources has changed", async () => {
-  await privacyPolicy({});
+  await (await loadRenderer(server)).renderPath("/privacy", contextOf({}));
   const { configFileDependencies } = await resolveConfig({ logLevel: "silent" }, "build");
   const loaded = server.environments.ssr?.moduleGraph.fileToModulesMap.keys() ?? [];
   const files = [...configFileDependencies, ...loaded]
@@ -87,13 +88,106 @@ test("the tests build the site again when one of its sources has changed", async
   );
 });
 
-test("a bad build variable stops the build with one clear line", async () => {
-  vi.stubEnv("SITE_URL", "nowhere");
-  onTestFinished(() => void vi.unstubAllEnvs());
+test.each([
+  ["SITE_URL", "nowhere", "SITE_URL is not the address of a site; e.g. https://www.example.com"],
+  ["SITE_DIR", "tests", expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\); copy /)],
+])("a bad %s stops the build with one clear line", async (name, value, line) => {
+  setVariable(name, value);
   const printed = vi.spyOn(console, "error").mockImplementation(() => {});
   vi.spyOn(process, "exit").mockImplementation((code) => {
     throw new Error(`left with ${code}`);
   });
   await expect(resolveConfig({ ...config, configFile: false }, "build")).rejects.toThrow("left with 1");
-  expect(printed.mock.calls).toEqual([["SITE_URL is not the address of a site; e.g. https://www.example.com"]]);
+  expect(printed.mock.calls).toEqual([[line]]);
+});
+
+test("a folder outside the project replaces settings and pages; missing settings have the default", async () => {
+  const own = {
+    brand: "Solar Hill",
+    policyFacts: { companyNumber: "123" },
+    pricePerTonne: { amount: 25, currency: "EUR" },
+    answerWithin: { amount: 2, unit: "working days" },
+  };
+  const folder = await makeSiteDir(own);
+  await mkdir(join(folder, "pages"));
+  await writeFile(join(folder, "pages/about.md"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
+  const renderer = await loadRenderer(await untilEnd(openVite()));
+  expect(renderer.site).toEqual({ ...site, ...own, policyFacts: { ...site.policyFacts, companyNumber: "123" } });
+  const context = contextOf(process.env);
+  expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
+  const contact = await renderer.renderPath("/contact", context);
+  const settings = /data-settings="([^"]+)"/.exec(contact)?.[1]?.replaceAll("&quot;", '"') ?? "";
+  expect(JSON.parse(settings)).toMatchObject({
+    price: own.pricePerTonne,
+    answerWithin: "2 working days",
+    brand: "Solar Hill",
+  });
+  expect(renderer.unsetFacts(context.settings)).toContain(
+    `governing law (policyFacts.governingLaw in ${folder}/site.ts)`,
+  );
+});
+
+test("the development server refuses what the build refuses", async () => {
+  const folder = await makeSiteDir({ referencePrefix: "acme" });
+  const http = createHttpServer((await untilEnd(openVite())).middlewares);
+  onTestFinished(() => void http.close());
+  const response = await fetch(`http://127.0.0.1:${await openPort(http)}/`);
+  const problem = /site\.ts:1: "site\.referencePrefix" must be two to four capital letters/;
+  const text = (await response.text()).replaceAll("&quot;", '"');
+  expect([response.status, text]).toEqual([500, expect.stringMatching(problem)]);
+  await writeFile(join(folder, "site.ts"), "export const site = {\n  look: { hue: 25O },\n};\n");
+  const broken = await fetch(response.url);
+  const line = /site\.ts:2: Invalid characters after number\. app\/site\.ts shows how/;
+  expect([broken.status, await broken.text()]).toEqual([500, expect.stringMatching(line)]);
+});
+
+test.each<[own: object, ...problems: string[]]>([
+  [{}],
+  [{ look: { displayFont: "display.woff2" }, heroPicture: { file: "dark.svg", alt: "Night." } }],
+  [{ look: { displayFont: "serif.woff2" } }, '"site.look.displayFont" names no file ('],
+  [{ look: { displayFont: "poster.jpg" } }, '"site.look.displayFont" is not a WOFF2 file ('],
+  [{ heroPicture: { file: "none.jpg", alt: "A hill." } }, '"site.heroPicture.file" names no file ('],
+  [{ heroPicture: { file: "poster.jpg", alt: "A hill." } }, '"site.heroPicture.file" is damaged, or is no picture ('],
+  [{ heroPicture: { file: "white.svg", alt: "Snow." } }, '"site.heroPicture.file" is too bright behind the text: '],
+])("the look %j has these problems", async (own, ...problems) => {
+  const folder = await makeScratchFolder();
+  await cp("app/media/display.woff2", join(folder, "display.woff2"));
+  await writeFile(join(folder, "poster.jpg"), (await readFile("app/media/poster.jpg")).subarray(0, 5000));
+  for (const [name, colour] of [
+    ["white", "#fff"],
+    ["dark", "#123"],
+  ]) {
+    const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"><path d="M0 0h16v9H0Z" fill="${colour}"/></svg>`;
+    await writeFile(join(folder, `${name}.svg`), picture);
+  }
+  const found = await lookProblems(completeSettings(own), folder);
+  expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem)));
+});
+
+test.each([
+  [
+    "a syntax error",
+    "export const site = {\n\n  brand: 'X'\n  look: {},\n};\n",
+    /site\.ts:4: Expected `,` or `}`.*app\/site\.ts/,
+  ],
+  [
+    "an unknown name",
+    "export const site = {\n  brand: colour,\n};\n",
+    /site\.ts:2: colour is not defined\. app\/site\.ts/,
+  ],
+  ["no settings", "export const sites = {};\n", /site\.ts:1: It does not export "site"\. app\/site\.ts/],
+])("names the line of %s in site.ts, without a stack", async (_, source, problem) => {
+  const folder = await makeScratchFolder();
+  await writeFile(join(folder, "site.ts"), source);
+  await expect(readOwnSettings(`${folder}/`)).rejects.toThrow(problem);
+});
+
+test("names the line of each wrong setting", async () => {
+  const folder = `${await makeScratchFolder()}/`;
+  const own =
+    "export const site = {\n  brand: ' ',\n  menu: [\n    { label: 'A' },\n    { label: 3 },\n  ],\n  colour: 1,\n  hero: {},\n};\n";
+  await writeFile(join(folder, "site.ts"), own);
+  const problems = await settingsProblems(await readOwnSettings(folder), folder);
+  const lines = problems.map(({ line, message }) => `${line} ${/"[^"]+"/.exec(message)}`);
+  expect(lines).toEqual(expect.arrayContaining(['2 "site.brand"', '5 "site.menu.1.label"', '7 "site"']));
 });

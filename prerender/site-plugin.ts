@@ -2,31 +2,30 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
+import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuilder, type ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import type { SiteSettings } from "../app/site-schema.ts";
-import { FORM_BUNDLE, serverDir } from "../contract/build-manifest.ts";
+import { FORM_BUNDLE, serverDir, TECHNICAL_PATH } from "../contract/build-manifest.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
-import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
 import { escapeHtml } from "../contract/text.ts";
 import { listOpen, readClaims } from "./claims.ts";
-import { electricityFile } from "./electricity.ts";
-import { loadModule, loadRenderer, type Renderer } from "./load-renderer.ts";
-import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
-import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
+import { draftDirOf, type OutputFile, replaceWhenBuilt } from "./output.ts";
 import {
   companySettings,
+  type Problem,
   parseSettings,
+  problemsError,
   readOwnSettings,
   settingsProblems,
   siteDirProblems,
   siteFolder,
 } from "./site-dir.ts";
-import { countryNames, technicalFiles } from "./technical-files.ts";
-import { ourTextModule, readTexts, type SiteTexts } from "./texts.ts";
+import { countryNames, ELECTRICITY_FILE, technicalFiles } from "./technical-files.ts";
+import { findPathProblems, ourTextModule, readTexts, type SiteTexts } from "./texts.ts";
 import { writeSite } from "./write-site.ts";
 
+type Renderer = typeof import("../app/render.tsx");
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
@@ -51,24 +50,16 @@ export function prerender({ outDir = "dist" }: { outDir?: string } = {}): Plugin
   return [companySettings(), sitePlugin(outDir)];
 }
 
-/** Everything that is written in Markdown. */
-interface TextFiles {
-  pageFiles: PageFiles;
-  texts: SiteTexts;
-}
-
 function sitePlugin(outDir: string): Plugin {
   const draftDir = draftDirOf(outDir);
   let settings: BuildSettings;
   let pagesDir: string;
   /** Read again after a change. */
-  let textFiles: Promise<TextFiles> | undefined;
+  let texts: Promise<SiteTexts> | undefined;
   let isDraft: boolean;
-  // scripts/dev.ts starts without pages if the build refuses one.
-  let hasPages: boolean;
-  const readFiles = () => {
-    textFiles ??= readTextFiles(hasPages ? pagesDir : "", settings.siteDir);
-    return textFiles;
+  const readAll = () => {
+    texts ??= readTexts(settings.siteDir);
+    return texts;
   };
   return {
     name: "site",
@@ -85,8 +76,7 @@ function sitePlugin(outDir: string): Plugin {
       isDraft = mode !== "production";
       pagesDir = join(siteFolder(settings.siteDir), "pages");
       // Vite may restart with other settings.
-      textFiles = undefined;
-      hasPages = mode !== "without-pages";
+      texts = undefined;
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
           ? "media/[name]-[hash][extname]"
@@ -140,7 +130,7 @@ function sitePlugin(outDir: string): Plugin {
         },
         builder: {
           buildApp: (builder) =>
-            replaceWhenBuilt(outDir, async () => buildSite(builder, settings, await readFiles(), draftDir, isDraft)),
+            replaceWhenBuilt(outDir, async () => buildSite(builder, settings, await readAll(), draftDir, isDraft)),
         },
       };
     },
@@ -152,9 +142,10 @@ function sitePlugin(outDir: string): Plugin {
     async load(id) {
       if (id === PRELOAD_HELPER_ID) return PRELOAD_HELPER;
       if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".md"))) return;
-      const { pages } = (await readFiles()).pageFiles;
-      if (id === PAGES_MODULE_ID) return listPages(pages.map(({ file }) => file));
-      return pages.find(({ file }) => file === id)?.code;
+      const { modules } = await readAll();
+      if (id !== PAGES_MODULE_ID) return modules.find(({ file }) => file === id)?.code;
+      const imports = modules.map(({ file }, index) => `import page${index} from ${JSON.stringify(file)};\n`);
+      return `${imports.join("")}export const pages = [${modules.map((_, index) => `page${index}`)}];\n`;
     },
 
     transform: {
@@ -164,7 +155,7 @@ function sitePlugin(outDir: string): Plugin {
 
     configureServer(server) {
       server.watcher.add(pagesDir);
-      return () => serveDev(server, settings, readFiles);
+      return () => serveDev(server, settings, readAll);
     },
 
     // Pages contain no script that could replace a part of them, so they reload when a source changes.
@@ -172,27 +163,17 @@ function sitePlugin(outDir: string): Plugin {
       if (this.environment.name !== "ssr") return;
       const isInPagesDir = resolve(file).startsWith(pagesDir + sep);
       // Also after a change of the settings, so that claims are read again.
-      textFiles = undefined;
+      texts = undefined;
       if (isInPagesDir) this.environment.moduleGraph.invalidateAll();
       if (isInPagesDir || modules.length > 0) server.environments.client.hot.send({ type: "full-reload" });
     },
   };
 }
 
-async function readTextFiles(pagesDir: string, siteDir: string): Promise<TextFiles> {
-  const [pageFiles, texts] = await Promise.all([readPageFiles(pagesDir), readTexts(siteDir, pagesDir)]);
-  return { pageFiles, texts };
-}
-
-function listPages(files: readonly string[]): string {
-  const imports = files.map((file, index) => `import page${index} from ${JSON.stringify(file)};`);
-  return `${imports.join("\n")}\nexport const pages = [${files.map((_, index) => `page${index}`)}];\n`;
-}
-
 async function buildSite(
   builder: ViteBuilder,
   settings: BuildSettings,
-  textFiles: TextFiles,
+  texts: SiteTexts,
   outDir: string,
   isDraft: boolean,
 ): Promise<void> {
@@ -208,41 +189,35 @@ async function buildSite(
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
-  const { unset, open } = await writeSite({ renderer, context, ...textFiles, outDir, rendererDir, isDraft });
+  await writeSite({ renderer, context, texts, outDir, rendererDir, isDraft });
   // The renderer is not part of the site.
   await rm(rendererDir, { recursive: true });
-  // After a draft, the server prints the command that lists these.
-  if (unset.length > 0 && !isDraft)
-    console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
-  if (open !== "") console.log(open);
-  if (areFactorsDue(new Date())) console.log(`New factors for the footprint estimate are due; ${FACTORS_REMEDY}`);
+}
+
+/** Loads the renderer from its current sources. */
+export function loadRenderer(server: ViteDevServer): Promise<Renderer> {
+  return loadModule(server, "/app/render.tsx");
+}
+
+function loadModule<Module>({ environments: { ssr } }: ViteDevServer, path: string): Promise<Module> {
+  if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
+  return ssr.runner.import<Module>(path);
 }
 
 /** Renders the page again on every request. */
-function serveDev(server: ViteDevServer, settings: BuildSettings, readFiles: () => Promise<TextFiles>): void {
+function serveDev(server: ViteDevServer, settings: BuildSettings, readAll: () => Promise<SiteTexts>): void {
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);
-  const drawFiles = async () => {
-    const { site } = await loadRenderer(server);
-    return technicalFiles(settings, [], site);
-  };
-  // Drawn once, because drawing icons is slow. After an error, the next request tries again.
-  let files = drawFiles();
-  const filesOrAgain = () => files.catch(() => (files = drawFiles()));
-  files.catch(() => {});
-  const folder = siteFolder(settings.siteDir);
-  let warned = "";
-  let checked: TextFiles | undefined;
-  /** After each change, and only once about the same. */
-  const warnOfClaims = async () => {
-    const files = await readFiles();
-    if (files === checked) return;
-    checked = files;
-    const { site } = await loadRenderer(server);
-    const today = new Date().toISOString().slice(0, 10);
-    const open = listOpen(await readClaims({ site, siteDir: settings.siteDir, texts: files.texts.texts, today }));
-    if (open !== "" && open !== warned) server.config.logger.warn(open);
-    warned = open;
+  /** Drawn once, because drawing icons is slow. */
+  let files: Promise<OutputFile[]> | undefined;
+  const settingsFile = join(siteFolder(settings.siteDir), "site.ts");
+  let checked: SiteTexts | undefined;
+  /** Once after each change. */
+  const warnOfClaims = async ({ site }: Renderer, texts: SiteTexts) => {
+    if (texts === checked) return;
+    checked = texts;
+    const open = listOpen(await readClaims({ site, siteDir: settings.siteDir, texts: texts.texts }));
+    if (open !== "") server.config.logger.warn(open);
   };
 
   server.middlewares.use(async (request, response, next) => {
@@ -255,22 +230,20 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readFiles: () 
       };
       const { problems: unreadable } = await parseSettings(settings.siteDir);
       if (unreadable.length > 0) return await respond(500, problemsPage(unreadable));
-      const own = await loadModule<{ site: Partial<SiteSettings> }>(server, join(folder, "site.ts"));
+      const own = await loadModule<{ site: Partial<SiteSettings> }>(server, settingsFile);
       const wrongSettings = await settingsProblems(own.site, settings.siteDir);
       if (wrongSettings.length > 0) return await respond(500, problemsPage(wrongSettings));
-      const file = (await filesOrAgain()).find((one) => path === `/${one.file}`);
-      if (file) {
-        response.end(file.content);
-        return;
+      const renderer = await loadRenderer(server);
+      if (TECHNICAL_PATH.test(path)) {
+        files ??= technicalFiles(settings, [], renderer.site);
+        const file = (await files).find((one) => path === `/${one.file}`);
+        if (file) return void response.end(file.content);
       }
-      const { renderPath, SPECIFIED_PATHS } = await loadRenderer(server);
-      const { pageFiles, texts } = await readFiles();
-      const { paths, problems } = pageFiles;
-      const refused = [...problems, ...texts.problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
+      const texts = await readAll();
+      const refused = [...texts.problems, ...findPathProblems(texts.pages, renderer.SPECIFIED_PATHS)];
       if (refused.length > 0) return await respond(500, problemsPage(refused));
-      const html = await renderPath(path, context);
-      await respond(200, html);
-      await warnOfClaims().catch(({ message }: Error) => server.config.logger.warn(message));
+      await respond(200, await renderer.renderPath(path, context));
+      await warnOfClaims(renderer, texts).catch(({ message }: Error) => server.config.logger.warn(message));
     } catch (error) {
       next(error);
     }
@@ -297,6 +270,5 @@ async function takeScripts(built: BuildResult, outDir: string): Promise<RenderCo
 }
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
-  const electricityUrl = `/${electricityFile().file}`;
-  return { settings, scripts, electricityUrl, countries: countryNames() };
+  return { settings, scripts, electricityUrl: `/${ELECTRICITY_FILE}`, countries: countryNames() };
 }

@@ -1,22 +1,21 @@
+import { createHash } from "node:crypto";
 import type { SiteSettings } from "../app/site-schema.ts";
 import { hexColours } from "../app/styles/look.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
-import { svgSecurityPolicy } from "./content-security-policy.ts";
+import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import LIST from "./countries.json" with { type: "json" };
-import { electricityFile } from "./electricity.ts";
-import { drawIcons, faviconSvg } from "./pictures.ts";
-
-/** A file that the build will write. */
-export interface OutputFile {
-  /** Its path in `dist/`. */
-  file: string;
-  content: string | Uint8Array;
-  /** Replaces `content` for visitors who save data. */
-  /** Its `Content-Security-Policy`, if the strictest policy would break it. */
-  policy?: string;
-}
+import electricity from "./electricity.json" with { type: "json" };
+import type { OutputFile } from "./output.ts";
+import { drawIcons } from "./pictures.ts";
 
 const YEAR_MS = 365 * 86_400_000;
+
+/** Emissions per kWh by country; tools/electricity.ts renews the file. */
+export const ELECTRICITY = electricity as unknown as ElectricityTable;
+const ELECTRICITY_JSON = JSON.stringify(ELECTRICITY);
+const ELECTRICITY_HASH = createHash("sha256").update(ELECTRICITY_JSON).digest("base64url").slice(0, 8);
+/** Where the page fetches the table. */
+export const ELECTRICITY_FILE = `assets/electricity-${ELECTRICITY_HASH}.json`;
 
 /** The files that programs fetch, not people. */
 export async function technicalFiles(
@@ -24,20 +23,14 @@ export async function technicalFiles(
   indexedPaths: readonly string[],
   site: SiteSettings,
 ): Promise<OutputFile[]> {
-  const favicon = faviconSvg(site.look);
-  const icons = await drawIcons(site.look);
   return [
     { file: "robots.txt", content: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n` },
     { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
     { file: ".well-known/security.txt", content: securityText(siteUrl, site) },
     { file: "countries.json", content: countryList() },
-    electricityFile(),
+    { file: ELECTRICITY_FILE, content: ELECTRICITY_JSON },
     { file: "site.webmanifest", content: webManifest(site) },
-    { file: "favicon.svg", content: favicon.svg, policy: svgSecurityPolicy(favicon.style) },
-    { file: "favicon.ico", content: icons.ico },
-    { file: "favicon.png", content: icons.touch },
-    { file: "favicon-192.png", content: icons.small },
-    { file: "favicon-512.png", content: icons.large },
+    ...(await drawIcons(site.look)),
   ];
 }
 

@@ -1,36 +1,27 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
-import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
 import {
   type BuildManifest,
-  type BuiltFile,
   FAILURE_PAGE,
   MANIFEST_VERSION,
   manifestFile,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
 import { programName } from "../contract/commands.ts";
-import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite, withFigure } from "./carbon.ts";
 import { listOpen, readClaims } from "./claims.ts";
-import { compressBeside } from "./compress.ts";
-import { contentSecurityPolicy } from "./content-security-policy.ts";
-import { electricityTable } from "./electricity.ts";
 import { announcedPaths, findBrokenLinks } from "./links.ts";
-import { lookFiles } from "./look.ts";
-import { type FilePath, findPathProblems, type PageFiles, problemsError } from "./page-files.ts";
-import { drawSocialCard } from "./pictures.ts";
-import { refusal } from "./refusal.ts";
-import { siteFolder } from "./site-dir.ts";
-import { type OutputFile, technicalFiles } from "./technical-files.ts";
-import type { SiteTexts } from "./texts.ts";
+import { contentSecurityPolicy, HEADERS_FILE, headersFile, type OutputFile, writeOutput } from "./output.ts";
+import { drawSocialCard, lookFiles } from "./pictures.ts";
+import { problemsError, refusal, settingStrings, siteFolder } from "./site-dir.ts";
+import { ELECTRICITY, technicalFiles } from "./technical-files.ts";
+import { findPathProblems, type SiteTexts } from "./texts.ts";
 
 interface SiteBuild {
   renderer: typeof import("../app/render.tsx");
   context: RenderContext;
-  pageFiles: PageFiles;
   texts: SiteTexts;
   outDir: string;
   /** Contains the assets that the pages import. */
@@ -39,47 +30,33 @@ interface SiteBuild {
   isDraft: boolean;
 }
 
-/** Tasks before launch. */
-interface OpenPoints {
-  /** The policy facts and links that are unset. */
-  unset: readonly string[];
-  /** What stops a build that is no draft, as text. */
-  open: string;
-}
-
 /** Writes every file of the site and the manifest that describes them. */
-export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
-  const { renderer, context, pageFiles, texts, outDir, rendererDir, isDraft } = build;
+export async function writeSite(build: SiteBuild): Promise<void> {
+  const { renderer, context, texts, outDir, rendererDir, isDraft } = build;
   const { settings } = context;
-  const { site } = renderer;
-  const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
+  const { site, ROUTES, SPECIFIED_PATHS } = renderer;
+  const indexedPaths = ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
   const fixed = [
     ...(await emittedFiles(outDir, "assets")),
     ...(await emittedFiles(rendererDir, "assets")),
     ...(await emittedFiles(rendererDir, "media")),
     ...(await technicalFiles(settings, indexedPaths, site)),
   ];
-  const { pages: compiled, paths, problems } = pageFiles;
-  const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
-  const isRefused = ({ file, path }: FilePath) =>
-    !compiled.some((page) => page.path === path) || pathProblems.some((problem) => problem.file === file);
-  const targets = {
-    siteUrl: settings.siteUrl,
-    filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],
-    refused: paths.filter(isRefused),
-  };
-  const draft = await renderer.renderSite(context);
-  const refused = [...problems, ...texts.problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
-  if (refused.length > 0) throw problemsError(refused);
+  const strings = await settingStrings(site, settings.siteDir);
+  const pagePaths = ROUTES.map(({ paths }) => paths);
+  const filePaths = [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"];
+  const taken = findPathProblems(texts.pages, SPECIFIED_PATHS);
+  const targets = { settings, pages: pagePaths, filePaths, taken };
+  const problems = [...texts.problems, ...taken, ...findBrokenLinks(texts.texts, strings, targets)];
+  if (problems.length > 0) throw problemsError(problems);
 
-  const today = new Date().toISOString().slice(0, 10);
-  const report = await readClaims({ site, siteDir: settings.siteDir, texts: texts.texts, today });
+  const report = await readClaims({ site, siteDir: settings.siteDir, texts: texts.texts });
   const open = listOpen(report, programName(process.env));
   if (open !== "" && !isDraft) throw refusal(open);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const { pages, comingSoon, failure, carbon } = await weighSite(
-    draft,
+    await renderer.renderSite(context),
     (url) => contents.get(url),
     (weights) => renderer.renderCarbonPage({ ...context, weights }),
   );
@@ -100,12 +77,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     pageFile(FAILURE_PAGE, failure),
     { file: renderer.SOCIAL_CARD.slice(1), content: await drawSocialCard(site.look, poster) },
     { file: "carbon.json", content: carbonJson(carbon) },
-    { file: "carbon.txt", content: carbonText(settings.siteUrl, CARBON_PATH, new Date()) },
+    { file: "carbon.txt", content: carbonText(settings.siteUrl, new Date()) },
   ];
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = renderer.unsetFacts(settings);
-  const facts = renderer.factsOf(settings);
   const { brand, contactEmail, referencePrefix, pricePerTonne, answerWithin, mailSignature } = site;
   const form = await renderer.renderForm(context);
   const { grams } = carbon.find(({ page }) => page === "/contact") ?? { grams: 0 };
@@ -119,13 +95,13 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
       pricePerTonne,
       answerWithin,
       mailSignature,
-      facts,
+      facts: renderer.factsOf(settings),
       mails: texts.mails,
     },
     unset,
-    comingSoon: announcedPaths(draft),
+    comingSoon: announcedPaths(strings, pagePaths),
     claims: { claims: report.claims, unsigned: report.unsigned.map(({ file }) => file) },
-    electricity: electricityTable(),
+    electricity: ELECTRICITY,
     form: {
       ...form,
       pages: { sent: withFigure(form.pages.sent, grams), refused: withFigure(form.pages.refused, grams) },
@@ -133,8 +109,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));
-  await write(outDir, HEADERS_FILE, headersFile(manifest));
-  return { unset, open };
+  await writeFile(join(outDir, HEADERS_FILE), headersFile(manifest));
+  // After a draft, the server prints the command that lists these.
+  if (unset.length > 0 && !isDraft)
+    console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
+  if (open !== "") console.log(open);
 }
 
 /** The files that Vite wrote into a folder, each with a hash in its name. */
@@ -143,62 +122,4 @@ async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<Ou
   return Promise.all(
     names.map(async (name) => ({ file: `${folder}/${name}`, content: await readFile(join(dir, folder, name)) })),
   );
-}
-
-/** Names that Vite gives to the files it emits. */
-const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
-
-/** Writes a file, plain and compressed. */
-async function writeOutput(outDir: string, { file, content, policy }: OutputFile): Promise<BuiltFile> {
-  const contentType = CONTENT_TYPE[extname(file)];
-  if (!contentType) throw new Error(`contract/response-headers.ts has no content type for ${file}; add its extension.`);
-  const isCompressed = await writeCompressed(outDir, file, content);
-  return {
-    url: `/${file.replace(/(^|\/)index\.html$/, "")}`,
-    file,
-    contentType,
-    isCompressed,
-    cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
-    kind: file.endsWith(".html") ? "page" : "file",
-    ...(policy && { policy }),
-  };
-}
-
-async function writeCompressed(outDir: string, file: string, content: string | Uint8Array): Promise<boolean> {
-  await write(outDir, file, content);
-  return compressBeside(join(outDir, file), Buffer.from(content));
-}
-
-async function write(outDir: string, file: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(join(outDir, file)), { recursive: true });
-  await writeFile(join(outDir, file), content);
-}
-
-/** Netlify, Cloudflare Pages and similar hosts read this file. Neither they nor our server publish it. */
-const HEADERS_FILE = "_headers";
-const POLICY = "content-security-policy";
-
-/**
- * Makes a static host send the same headers as our server. If two rules match a path, some hosts join the values and
- * others take the last one. So no header is in two rules that match the same path: headers that differ between files
- * are written for each file.
- */
-function headersFile({ settings, files }: BuildManifest): string {
-  const rule = (path: string, headers: object) => {
-    const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
-    return `${path}\n${lines.join("")}`;
-  };
-  const { [POLICY]: _, ...everywhere } = securityHeaders(settings.siteUrl);
-  const ofFiles = files.flatMap(({ url, file, cache, policy = NOTHING_POLICY }) => {
-    const isError = file === NOT_FOUND_PAGE || file === FAILURE_PAGE;
-    const headers = {
-      [POLICY]: policy,
-      "cache-control": CACHE_CONTROL[cache],
-      ...(isError && { "x-robots-tag": "noindex" }),
-    };
-    // Some hosts serve a folder's page at the folder's name, others at the name with a slash.
-    const paths = file.endsWith("/index.html") ? [url, `${url}/`] : [url];
-    return paths.map((path) => rule(path, headers));
-  });
-  return [rule("/*", everywhere), ...ofFiles].join("\n");
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
 import { parseBuildSettings } from "../contract/build-settings.ts";
-import { draftDirOf, replaceWhenBuilt } from "../prerender/output-folder.ts";
+import { draftDirOf, replaceWhenBuilt } from "../prerender/output.ts";
 
 const { siteDir } = parseBuildSettings(process.env).settings;
 const SOURCES = ["inbox", "contract", "app", siteDir, "vite.inbox.config.ts", "package-lock.json"];

@@ -3,10 +3,8 @@ import { parseArgs } from "node:util";
 import { completeSettings } from "../app/settings.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { plural, visible } from "../contract/text.ts";
-import { type Entry, listOpen, readClaims, writeLedger } from "../prerender/claims.ts";
-import { problemsError } from "../prerender/page-files.ts";
-import { readOwnSettings } from "../prerender/site-dir.ts";
-import { strongWordsOf } from "../prerender/strong-words.ts";
+import { type Entry, listOpen, readClaims, strongWordsOf, writeLedger } from "../prerender/claims.ts";
+import { problemsError, readOwnSettings } from "../prerender/site-dir.ts";
 import { readTexts } from "../prerender/texts.ts";
 
 const flag = { type: "boolean" } as const;

@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { createInterface } from "node:readline";
+import { inspect } from "node:util";
 import { createBuilder, createServer as createVite } from "vite";
 import { manifestFile } from "../contract/build-manifest.ts";
 import { type Config, ConfigError, parseConfig } from "../server/config.ts";
@@ -38,7 +39,10 @@ const vite = createVite({
 await vite;
 
 // The server process needs a build to start, but the developer sees Vite's pages.
-if (!existsSync(manifestFile("dist"))) await buildOnce();
+if (!existsSync(manifestFile("dist"))) {
+  const builder = await createBuilder({ mode: "draft", logLevel: "warn" });
+  await builder.buildApp().catch((error) => exit(inspect(error)));
+}
 const address = `localhost:${(http.address() as AddressInfo).port}`;
 const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
   env: {
@@ -69,20 +73,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 child.once("exit", () => (isStopping ? process.exit(0) : exit("The API server process has ended.")));
 process.once("exit", () => child.kill());
 console.log(`Development server on http://${address}, with hot reload`);
-
-/** Starts even if the build refuses a page, because its author corrects it here. */
-async function buildOnce(): Promise<void> {
-  try {
-    await (await createBuilder({ mode: "draft", logLevel: "warn" })).buildApp();
-  } catch (error) {
-    console.error(error);
-    const pagesDir = `${config.build.siteDir}pages`;
-    // prerender/site-plugin.ts handles this mode.
-    const builder = await createBuilder({ mode: "without-pages", logLevel: "warn" });
-    await builder.buildApp().catch(() => exit(`The site cannot be built, even without the pages in ${pagesDir}.`));
-    console.log(`dist/ was built without the pages in ${pagesDir}; correct them, then run: npm run build`);
-  }
-}
 
 function readConfig(): Config {
   try {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
-import { electricityTable } from "../prerender/electricity.ts";
+import { ELECTRICITY } from "../prerender/technical-files.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
@@ -100,7 +100,7 @@ export function acceptMessage(store: Store, fields: Partial<ContactMessage>, arr
 }
 
 async function fillStore(store: Store): Promise<void> {
-  const electricity = electricityTable();
+  const electricity = ELECTRICITY;
   const soon = new Date(Date.now() + 86_400_000);
   for (let index = 60; index >= 0; index -= 1) {
     const acceptedAt = new Date(Date.now() - (index * index * 11 + index * 23 + 4) * 60_000);

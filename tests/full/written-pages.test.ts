@@ -140,7 +140,7 @@ test("a refused build reports all problems with file, line and remedy, and keeps
   expect(lines.toSorted()).toEqual([
     expect.stringContaining("broken.mdx:1: Pages end in .md: rename it to broken.md."),
     expect.stringContaining("broken.mdx:6: Write Markdown instead of <br>"),
-    expect.stringContaining("contact.md:1: /contact is already a page of the site. Give the file another name."),
+    expect.stringContaining("contact.md:1: /contact is already the address of a page of the site. Give the file"),
     expect.stringContaining('links.md:6: The link "/abuot" leads to a page that does not exist. Correct it, or write'),
     expect.stringContaining('links.md:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.'),
   ]);

@@ -1,8 +1,9 @@
 import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
+import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
 import { estimateFootprint, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { FootprintInputs } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
-import { electricityTable } from "../../prerender/electricity.ts";
+import electricity from "../../prerender/electricity.json" with { type: "json" };
 import type { Acceptance, AcceptanceRules, Submission } from "../../server/store/intake.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import type { Claim } from "../../server/store/queue.ts";
@@ -76,7 +77,7 @@ export function trapped(email = "ada@example.com"): Submission {
   return submissionOf(messageWith({ email }), { isTrapped: true });
 }
 
-export const ELECTRICITY = electricityTable();
+export const ELECTRICITY = electricity as unknown as ElectricityTable;
 
 /** The object `footprint` of a request body. */
 export type Footprint = Readonly<Record<string, unknown>>;

@@ -42,7 +42,7 @@ export function buildPages(
       OUT_DIR: outDir,
       ...env,
     },
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return { status, output: stdout + stderr };
 }

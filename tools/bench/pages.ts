@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "@playwright/test";
 import lighthouse, { type Flags } from "lighthouse";
-import { compressBeside } from "../../prerender/compress.ts";
+import { compressBeside } from "../../prerender/output.ts";
 import { chromiumOptions } from "../../tests/support/programs.ts";
 import { findFreePort, startProgram, startServer } from "../../tests/support/run-server.ts";
 import { type BenchTable, median } from "./report.ts";

@@ -1,14 +1,15 @@
-import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
+// Renews prerender/electricity.json. Run it after updating @tgwf/co2 or the factors of the UK.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { averageIntensity } from "@tgwf/co2";
 import type { ElectricityTable, Intensity } from "../contract/footprint/arithmetic.ts";
 import { UK_ELECTRICITY } from "../contract/footprint/factors.ts";
-import LIST from "./countries.json" with { type: "json" };
+import LIST from "../prerender/countries.json" with { type: "json" };
 
-const require = createRequire(import.meta.url);
 // The package does not export its version, but our package.json has the exact version.
-const { dependencies } = require("../package.json") as { dependencies: { "@tgwf/co2": string } };
-const version = dependencies["@tgwf/co2"];
+const project = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
+const version = project.dependencies["@tgwf/co2"];
 
 // The package omits the year of each figure. Its repository has the years in data/output/average-intensities.json.
 const YEARS = {
@@ -25,7 +26,7 @@ const DOUBTFUL = ["FK", "MS"];
 export function electricityTable(): ElectricityTable {
   if (version !== YEARS.ofVersion) {
     throw new Error(
-      `prerender/electricity.ts has the years of the figures in @tgwf/co2 ${YEARS.ofVersion}, but ${version} is installed; ` +
+      `tools/electricity.ts has the years of the figures in @tgwf/co2 ${YEARS.ofVersion}, but ${version} is installed; ` +
         "take them from data/output/average-intensities.json of its repository.",
     );
   }
@@ -57,14 +58,14 @@ function percentile(figures: readonly number[], share: number): number {
   return Math.round((below + (above - below) * (place % 1)) * 100) / 100;
 }
 
-/** The table as the page fetches it. */
-export function electricityFile(): { file: string; content: string } {
-  const content = JSON.stringify(electricityTable());
-  const hash = createHash("sha256").update(content).digest("base64url").slice(0, 8);
-  return { file: `assets/electricity-${hash}.json`, content };
-}
-
 function yearOf(cca2: string): number {
   if (YEARS[2023].includes(cca2)) return 2023;
   return YEARS[2022].includes(cca2) ? 2022 : YEARS.usual;
+}
+
+if (import.meta.main) {
+  // One country a line, so that a change is easy to read.
+  const json = JSON.stringify(electricityTable()).replaceAll(/("[A-Z]{2}"):/g, "\n$1:");
+  await writeFile("prerender/electricity.json", json);
+  execFileSync("biome", ["format", "--write", "prerender/electricity.json"]);
 }
