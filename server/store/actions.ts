@@ -193,8 +193,6 @@ interface Selection {
   versions?: readonly string[] | undefined;
 }
 
-/** The website sends what an operator queues at once. */
-const ANNOUNCED = { isAnnounced: true };
 /** A later event of these kinds means that the message was marked again. */
 const MARKS = "answered unanswered marked-as-spam released undone replied restricted unrestricted".split(" ");
 
@@ -220,7 +218,7 @@ export function createActions({ transaction }: Database, author: string | null) 
           await insertRows(sql, "events", events);
         }
         return allowed.map(({ reference }) => reference);
-      }, ANNOUNCED);
+      });
     },
 
     /**
@@ -253,7 +251,7 @@ export function createActions({ transaction }: Database, author: string | null) 
         await query("UPDATE events SET step = NULL, replaced = NULL WHERE step = $1", [step]);
         const skipped = found.filter((message) => !undone.includes(message));
         return { done: undone.map(({ reference }) => reference), skipped: skipped.map(({ reference }) => reference) };
-      }, ANNOUNCED);
+      });
     },
 
     markSeen(reference: string, now: Date): Promise<void> {

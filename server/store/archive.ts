@@ -14,7 +14,7 @@ import { APPLICATION_ID, isDamage, isNotADatabase, openSqlite, sqliteFile, toSto
 import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
-import { allTables, columnsOf, type RowOf } from "./tables.ts";
+import { allTables } from "./tables.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.
 
@@ -56,7 +56,7 @@ export function createArchive(database: Database, account: string | null, lockOu
      * those that this database, the backup or `listed` names, a list that 1.1.0 kept for either of them. Keeps the
      * restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are messages and
      * they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the number of
-     * messages that will be sent. `restrictions` and `corrections` are newer than the backup; corrections are lost.
+     * messages that will be sent, `restrictions` of those that are newer than the backup.
      */
     async restore(file: string, isReplacing: boolean, listed: readonly ListedErasure[]) {
       const backup = await openBackup(file);
@@ -103,6 +103,7 @@ async function countAll({ query, dialect }: Sql): Promise<{ messages: number; er
 const UNCHANGED = "nothing was changed";
 const ANOTHER = `use another backup; ${UNCHANGED}`;
 const NOT_OURS = "is not a backup of this program";
+const DAMAGED = "is damaged and cannot be read completely";
 
 function refuse(file: string, reason: string, remedy = UNCHANGED, cause?: unknown): StoreRefused {
   return new StoreRefused({ problem: `${file} ${reason}`, remedy }, { cause });
@@ -111,9 +112,10 @@ function refuse(file: string, reason: string, remedy = UNCHANGED, cause?: unknow
 /** Why a backup cannot be read. Only databases give their errors a code: any other error is a defect, and unchanged. */
 function refusalOf(file: string, error: unknown): unknown {
   if (error instanceof OperatorError || error instanceof TypeError || errorCode(error) === undefined) return error;
-  const isDamaged = isDamage(toStoreError(error));
+  if (isNotADatabase(error)) return refuse(file, NOT_OURS);
+  if (isDamage(toStoreError(error))) return refuse(file, DAMAGED, ANOTHER, error);
   const row = `contains a row that this program cannot have written (${errorName(error)})`;
-  return refuse(file, isDamaged ? "is damaged and cannot be read completely" : row, ANOTHER, error);
+  return refuse(file, row, ANOTHER, error);
 }
 
 interface Backup {
@@ -138,15 +140,9 @@ async function openBackup(file: string): Promise<Backup> {
       const schemas = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
       throw refuse(file, `is from a newer version of the program (${schemas})`, `use that version; ${UNCHANGED}`);
     }
-    const backup = version < SCHEMA_VERSION ? await upgradeCopy(db, file) : { db, close: () => db.close() };
-    if (version < SCHEMA_VERSION) db.close();
-    try {
-      requireTables(backup.db, file);
-    } catch (error) {
-      backup.close();
-      throw error;
-    }
-    return backup;
+    if (version < SCHEMA_VERSION) return await upgradeCopy(db, file).finally(() => db.close());
+    requireTables(db, file);
+    return { db, close: () => db.close() };
   } catch (error) {
     if (db.isOpen) db.close();
     throw refusalOf(file, error);
@@ -198,38 +194,30 @@ async function upgradeCopy(db: DatabaseSync, file: string): Promise<Backup> {
     };
   } catch (error) {
     removeCopy();
-    if (isDamage(error)) throw refuse(file, "is damaged and cannot be read completely", ANOTHER);
-    const reason = `is from an older version of the program, and its copy ${copy} cannot be upgraded (${errorName(error)})`;
+    if (isDamage(error)) throw refuse(file, DAMAGED, ANOTHER);
     if (errorCode(error) === undefined) throw error;
+    const reason = `is from an older version of the program, and its copy ${copy} cannot be upgraded (${errorName(error)})`;
     throw refuse(file, reason, `copy it to a folder that this user may write to; ${UNCHANGED}`, error);
   }
 }
 
-/** Opens the file. Throws StoreRefused if it is not a database of this program, or is damaged. */
+/** Opens the file. Throws StoreRefused if it is not a database of this program. */
 function readBackupVersion(db: DatabaseSync, file: string): number {
-  try {
-    db.open();
-    const id = db.prepare("PRAGMA application_id").get()?.application_id;
-    const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get();
-    // SQLite's `.dump` does not copy the id.
-    if ((id !== APPLICATION_ID && id !== 0) || !hasMeta) throw refuse(file, NOT_OURS);
-    const { value } = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get() ?? {};
-    if (/^[1-9]\d*$/.test(String(value))) return Number(value);
-    throw refuse(file, `${NOT_OURS}: it has no schema version`);
-  } catch (error) {
-    if (error instanceof StoreRefused) throw error;
-    if (isNotADatabase(error)) throw refuse(file, NOT_OURS);
-    throw refuse(file, `is damaged: its table meta cannot be read (${errorName(error)})`, ANOTHER);
-  }
+  db.open();
+  const id = db.prepare("PRAGMA application_id").get()?.application_id;
+  const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get();
+  // SQLite's `.dump` does not copy the id.
+  if ((id !== APPLICATION_ID && id !== 0) || !hasMeta) throw refuse(file, NOT_OURS);
+  const { value } = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get() ?? {};
+  if (!/^[1-9]\d*$/.test(String(value))) throw refuse(file, `${NOT_OURS}: it has no schema version`);
+  return Number(value);
 }
 
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
 async function copyAll(sql: Sql, { db }: Backup, listed: readonly ListedErasure[], account: string | null, now: Date) {
   const { query, dialect } = sql;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
-  const marked = await query<Marked>(
-    `SELECT ${MARKED} FROM messages WHERE is_restricted = 1 OR corrected_at IS NOT NULL`,
-  );
+  const restricted = await readColumn<string>(query, "SELECT reference FROM messages WHERE is_restricted = 1");
   const erasures = await allErasures(sql, db, listed);
   for (const table of ["messages", "hits", "retention", "meta"]) await query(`DELETE FROM ${table}`);
   await recordErasures(sql, erasures);
@@ -240,12 +228,12 @@ async function copyAll(sql: Sql, { db }: Backup, listed: readonly ListedErasure[
     if (OF_CLIENTS.includes(table) || table === "erasures") continue;
     const ids = new Set<unknown>();
     copied.set(table, ids);
+    const links = columns.flatMap(([name, { rule }]) => {
+      const [, target] = /REFERENCES (\w+)/.exec(rule) ?? [];
+      return target === undefined ? [] : [{ name, ids: copied.get(target) }];
+    });
     // Of a damaged file, a row may be left without its message.
-    const isOrphan = (row: Row) =>
-      columns.some(([name, { rule }]) => {
-        const [, target] = /REFERENCES (\w+)/.exec(rule) ?? [];
-        return target !== undefined && !copied.get(target)?.has(row[name]);
-      });
+    const isOrphan = (row: Row) => links.some(({ name, ids }) => !ids?.has(row[name]));
     const read = db.prepare(`SELECT ${columns.map(([name]) => name).join(", ")} FROM ${table}`);
     for (const rows of inBatches(read.iterate() as Iterable<Row>)) {
       const kept = rows.filter((row) => {
@@ -269,31 +257,18 @@ async function copyAll(sql: Sql, { db }: Backup, listed: readonly ListedErasure[
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;
   const counts = await onlyRow<{ messages: number; waiting: number }>(query, counted);
-  return { ...counts, erased, ...(await keepRestrictions(sql, marked, account, now)) };
+  return { ...counts, erased, restrictions: await keepRestrictions(sql, restricted, account, now) };
 }
 
-const MARKED = columnsOf("messages", "reference", "isRestricted", "correctedAt");
-type Marked = Pick<RowOf<"messages">, "reference" | "isRestricted" | "correctedAt">;
-
-/** Restricts the messages that were restricted before, and counts the corrections that are missing now. */
-async function keepRestrictions(sql: Sql, marked: readonly Marked[], author: string | null, now: Date) {
+/** Restricts the messages that were restricted before; returns how many were not in the backup. */
+async function keepRestrictions(sql: Sql, restricted: readonly string[], author: string | null, now: Date) {
   const { query, dialect } = sql;
-  const restricted = marked.filter(({ isRestricted }) => isRestricted).map(({ reference }) => reference);
-  const ids = await readColumn<number>(
-    query,
-    `UPDATE messages SET is_restricted = 1 WHERE is_restricted = 0 AND ${dialect.isIn("reference", "$1")}
-     RETURNING id`,
-    [restricted],
-  );
+  const isTheirs = dialect.isIn("reference", "$1");
+  const change = `UPDATE messages SET is_restricted = 1 WHERE is_restricted = 0 AND ${isTheirs} RETURNING id`;
+  const ids = await readColumn<number>(query, change, [restricted]);
   await writeExpiry(sql, ids);
   await addEvents(sql, ids, { kind: "restricted", at: now, author });
-  const restored = await query<Marked>(`SELECT ${MARKED} FROM messages WHERE ${dialect.isIn("reference", "$1")}`, [
-    marked.map(({ reference }) => reference),
-  ]);
-  const correctedAt = new Map(restored.map((one) => [one.reference, one.correctedAt?.getTime() ?? 0]));
-  const isLost = (one: Marked) =>
-    (one.correctedAt?.getTime() ?? 0) > (correctedAt.get(one.reference) ?? Number.POSITIVE_INFINITY);
-  return { restrictions: ids.length, corrections: marked.filter(isLost).length };
+  return ids.length;
 }
 
 /** Made with the secret of this database or of the backup. */

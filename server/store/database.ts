@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { canonicalEmail } from "../../contract/email-address.ts";
 import { castTypeOf, kindOf, type NewRow, type Table } from "./tables.ts";
 
@@ -12,8 +13,6 @@ export interface TransactionOptions {
   lock?: "accepting" | "admitting" | "migrating";
   /** The transaction may take minutes. */
   isLong?: boolean;
-  /** Ends `nextChange` on other nodes. SQLite reports every transaction. */
-  isAnnounced?: boolean;
 }
 
 /**
@@ -33,8 +32,8 @@ export interface Database extends Sql {
   /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given `sql`. */
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Resolves once another process has committed a transaction since the last call: within a second on SQLite, at once on
-   * PostgreSQL. May resolve without a reason, and does not resolve while the database is away.
+   * Resolves within a second after another process has committed a transaction since the last call. May resolve without a
+   * reason, and does not resolve while the database is away.
    */
   nextChange(): Promise<void>;
   /** The database's time if several servers may share it, otherwise this machine's. */
@@ -73,16 +72,18 @@ export interface Dialect {
   contains(text: string, part: string): string;
 }
 
-/** A signal that is kept until somebody waits for it. */
-export function createSignal() {
-  let next = Promise.withResolvers<void>();
-  return {
-    raise: () => next.resolve(),
-    async wait(): Promise<void> {
-      const waited = next;
-      await waited.promise;
-      if (next === waited) next = Promise.withResolvers();
-    },
+const POLL_MS = 1000;
+
+/** Polls `read`, which resolves to another value after each change. */
+export function createNextChange(read: () => Promise<unknown>, isOpen: () => boolean): () => Promise<void> {
+  let last: unknown;
+  return async () => {
+    const seen = last;
+    while (last === seen) {
+      await setTimeout(POLL_MS, undefined, { ref: false });
+      if (!isOpen()) return new Promise(() => {});
+      last = await read().catch(() => last);
+    }
   };
 }
 

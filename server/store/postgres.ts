@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import {
-  createSignal,
+  createNextChange,
   type Database,
   type Dialect,
   type Query,
+  readColumn,
   type Sql,
   type TransactionOptions,
   toParameter,
@@ -18,10 +19,7 @@ const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
-const RECONNECT_MS = 1000;
 const SNAPSHOT_POLL_MS = 50;
-/** The channel of announced transactions. */
-const CHANGED = "messages_changed";
 const ROWS_AT_A_TIME = 500;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
@@ -51,12 +49,15 @@ const dialect: Dialect = {
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
   const query = await limitedQueryOf(pool);
-  const listener = createListener(databaseUrl);
   return {
     dialect,
     query,
     transaction: (work, options) => transaction(pool, work, options),
-    nextChange: listener.nextChange,
+    // Polled, because a pooler may pass on no notification.
+    nextChange: createNextChange(
+      async () => (await readColumn(query, "SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT)"))[0],
+      () => !pool.ending,
+    ),
     async time() {
       const now = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
       const [row] = await query<{ at: Date }>(`SELECT ${now} AS at`);
@@ -76,49 +77,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
       );
     },
     async close() {
-      await listener.close();
       if (!pool.ending) await pool.end();
-    },
-  };
-}
-
-/**
- * Listens for announced transactions, from the first call of `nextChange` on. Has a connection of its own, because those
- * of a pool may close. A pooler that shares connections between transactions passes on no notification.
- */
-function createListener(databaseUrl: string) {
-  const change = createSignal();
-  let client: pg.Client | null = null;
-  let isClosed = false;
-  async function listen(): Promise<void> {
-    if (isClosed) return;
-    const opened = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: "messages",
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    });
-    client = opened;
-    opened.on("notification", change.raise);
-    opened.on("error", () => {});
-    opened.once("end", () => void setTimeout(listen, RECONNECT_MS).unref());
-    try {
-      await opened.connect();
-      await opened.query(`LISTEN ${CHANGED}`);
-      // Something may have changed while nobody listened.
-      change.raise();
-    } catch {
-      await opened.end().catch(() => {});
-    }
-  }
-  return {
-    nextChange(): Promise<void> {
-      if (client === null) void listen();
-      return change.wait();
-    },
-    async close(): Promise<void> {
-      isClosed = true;
-      await client?.end().catch(() => {});
     },
   };
 }
@@ -226,7 +185,7 @@ async function transaction<T>(pool: pg.Pool, work: Work<T>, options: Transaction
 async function tryTransaction<T>(
   pool: pg.Pool,
   work: Work<T>,
-  { lock, isLong, isAnnounced, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
+  { lock, isLong, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
 ): Promise<T> {
   const client = await checked(pool.connect());
   const sql: Sql = { query: queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined), dialect };
@@ -238,8 +197,6 @@ async function tryTransaction<T>(
     `SET LOCAL statement_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${STATEMENT_TIMEOUT_MS}`,
     ...(lock ? [`SELECT pg_advisory_xact_lock(${LOCKS[lock]})`] : []),
-    // Sent by the commit.
-    ...(isAnnounced ? [`NOTIFY ${CHANGED}`] : []),
   ];
   let isUsable = true;
   try {

@@ -300,8 +300,6 @@ export function createQueue(database: Database, secret: string, author: string |
      * this at most once a minute: returns `null` if it was done within the last minute.
      */
     flushBacklog: mayTakeMinutes((channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> => {
-      // An announcement wakes all nodes: one flush by a node must not cause the next.
-      const options = { ...LONG, isAnnounced: by === "operator" };
       return transaction(async (sql) => {
         if (by === "outbox") {
           const [isFirst] = await sql.query(
@@ -323,7 +321,7 @@ export function createQueue(database: Database, secret: string, author: string |
         );
         if (by === "operator") await addEvents(sql, ids, { kind: "retried", at: now, channel, author });
         return ids;
-      }, options);
+      }, LONG);
     }),
 
     countDeliveries(): Promise<DeliveryCount[]> {

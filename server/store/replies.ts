@@ -102,38 +102,35 @@ export function createReplies({ query, dialect, transaction }: Database, account
       now: Date,
       { version, undoMs = 0, isAnswer = false }: ReplyOptions = {},
     ): Promise<boolean> {
-      return transaction(
-        async (sql) => {
-          const { query } = sql;
-          const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
-          if (!message) return false;
-          const { id } = message;
-          const known = await query("SELECT 1 FROM replies WHERE message_id = $1 AND key = $2", [id, key]);
-          const isRepeated = known.length > 0;
-          const isOld = version !== undefined && version !== message.version;
-          if (!isRepeated && (isOld || actionProblem("reply", message, now) !== null)) return false;
-          const { own } = await readDrafts(sql, reference);
-          // A client that did not get the answer may have saved the draft again, and then written another.
-          if (own && (!isRepeated || own.text === text)) await writeDraft(sql, id, { ...own, text: "" }, now);
-          if (isRepeated) return true;
-          const dueAt = new Date(now.getTime() + undoMs);
-          const change: Change = {
-            taught: "good",
-            ...(isAnswer && message.answeredAt === null && { answeredAt: now }),
-            deliveries: { reply: { state: "queued", changedAt: now, dueAt, attempts: 0, error: null } },
-          };
-          const { id: eventId } = await onlyRow<{ id: number }>(
-            query,
-            "INSERT INTO events (message_id, at, kind, author, replaced) VALUES ($1, $2, 'replied', $3, $4) RETURNING id",
-            [id, now, account, undoMs > 0 ? noteBefore(message, change) : null],
-          );
-          await insertRows(sql, "replies", [{ event_id: eventId, message_id: id, key, subject, text }]);
-          await writeChanges(sql, [{ message, change }], now);
-          await writeSearchTexts(sql, [id]);
-          return true;
-        },
-        { isAnnounced: true },
-      );
+      return transaction(async (sql) => {
+        const { query } = sql;
+        const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
+        if (!message) return false;
+        const { id } = message;
+        const known = await query("SELECT 1 FROM replies WHERE message_id = $1 AND key = $2", [id, key]);
+        const isRepeated = known.length > 0;
+        const isOld = version !== undefined && version !== message.version;
+        if (!isRepeated && (isOld || actionProblem("reply", message, now) !== null)) return false;
+        const { own } = await readDrafts(sql, reference);
+        // A client that did not get the answer may have saved the draft again, and then written another.
+        if (own && (!isRepeated || own.text === text)) await writeDraft(sql, id, { ...own, text: "" }, now);
+        if (isRepeated) return true;
+        const dueAt = new Date(now.getTime() + undoMs);
+        const change: Change = {
+          taught: "good",
+          ...(isAnswer && message.answeredAt === null && { answeredAt: now }),
+          deliveries: { reply: { state: "queued", changedAt: now, dueAt, attempts: 0, error: null } },
+        };
+        const { id: eventId } = await onlyRow<{ id: number }>(
+          query,
+          "INSERT INTO events (message_id, at, kind, author, replaced) VALUES ($1, $2, 'replied', $3, $4) RETURNING id",
+          [id, now, account, undoMs > 0 ? noteBefore(message, change) : null],
+        );
+        await insertRows(sql, "replies", [{ event_id: eventId, message_id: id, key, subject, text }]);
+        await writeChanges(sql, [{ message, change }], now);
+        await writeSearchTexts(sql, [id]);
+        return true;
+      });
     },
 
     /**

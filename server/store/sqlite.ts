@@ -7,7 +7,7 @@ import type { Advice } from "../../contract/commands.ts";
 import { serially } from "../../contract/serially.ts";
 import { errorCode, isSystemError } from "../log.ts";
 import {
-  createSignal,
+  createNextChange,
   type Database,
   type Dialect,
   type Query,
@@ -47,8 +47,6 @@ const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
-/** Holds even under heavy writing, so that a copy of the main file alone is never much older. */
-const CHECKPOINT_INTERVAL_MS = 60_000;
 // Older versions could lose committed rows if two processes write to one database in WAL mode.
 const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
@@ -107,6 +105,7 @@ export async function openSqlite(
     throw error;
   }
   const upkeep = createUpkeep(db, file, onLost);
+  const dataVersion = db.prepare("PRAGMA data_version");
   const runOnFile = <T>(work: () => Promise<T>) => run(() => upkeep.verify().then(work));
   // If it finds a problem, the next call rejects with it.
   const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
@@ -114,7 +113,10 @@ export async function openSqlite(
     dialect: sqliteDialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
     transaction: (work) => runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }))),
-    nextChange: upkeep.nextChange,
+    nextChange: createNextChange(
+      () => runOnFile(async () => dataVersion.get()?.data_version),
+      () => db.isOpen,
+    ),
     // There is only one server, so its clock is the only one.
     time: async () => new Date(),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
@@ -161,11 +163,7 @@ export function lockFolder(
 function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnavailable) => void) {
   const files = rememberFiles(file);
   let loss: StoreUnavailable | null = null;
-  const change = createSignal();
-  const dataVersion = db.prepare("PRAGMA data_version");
-  let version = dataVersion.get()?.data_version;
   let logVersion: string | null = null;
-  let checkpointedAtMs = performance.now();
 
   /** Rejects if the files are not those that were opened. They never count as found again. */
   async function verify(): Promise<void> {
@@ -179,23 +177,17 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnava
     if (loss) throw loss;
   }
 
-  /** Call it regularly: it notices changes of other processes, and empties the write-ahead log if there are no writes. */
+  /** Call it regularly: it empties the write-ahead log once nobody writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     await verify();
-    const lastVersion = version;
-    version = dataVersion.get()?.data_version;
-    if (version !== lastVersion) change.raise();
     const before = logVersion;
     logVersion = files.logVersion();
-    const isIdle = logVersion === before;
-    if (logVersion === null || !(isIdle || performance.now() - checkpointedAtMs >= CHECKPOINT_INTERVAL_MS)) return;
-    checkpointedAtMs = performance.now();
     // Does not wait: the next checkpoint moves what this one cannot.
-    checkpoint(db, 0);
+    if (logVersion !== null && logVersion === before) checkpoint(db, 0);
   }
 
-  return { verify, tick, nextChange: change.wait, end: files.removeStrays };
+  return { verify, tick, end: files.removeStrays };
 }
 
 /** Prepares each statement once and keeps it: there are only a few dozen. */

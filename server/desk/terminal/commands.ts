@@ -297,12 +297,11 @@ this also moves messages from SQLite to PostgreSQL.`,
     async run(context, { file }, { replace = false }) {
       const { isUnknown, archive, listed } = await findReplaced(context, file);
       const result = await archive.restore(resolve(file), replace, listed);
-      const { messages, waiting, erased, restrictions, corrections } = result;
+      const { messages, waiting, erased, restrictions } = result;
       const newer = [
         isUnknown && NO_ERASURES,
         erased > 0 && `Left out, because erased after the backup: ${plural(erased, "message")}.`,
         restrictions > 0 && `Kept, because newer than the backup: ${plural(restrictions, "restriction")}.`,
-        corrections > 0 && `Lost, because newer than the backup: ${plural(corrections, "correction")}; repeat them.`,
       ].filter(Boolean);
       const text = [`${plural(messages, "message")} restored, ${waiting} of them to be sent.`, ...newer].join(" ");
       return { json: result, text: `${text}\n` };
