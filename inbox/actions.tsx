@@ -1,40 +1,33 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { serially } from "../contract/serially.ts";
 import { visible } from "../contract/text.ts";
 import { type Action, type ActionResult, call, describeFailure, download, isRefused, reloadAll } from "./api.ts";
-import { plural } from "./labels.tsx";
-import { Dialog, type DialogProps, focusTitle } from "./parts.tsx";
-import { STATE } from "./rows.tsx";
+import { Dialog, type DialogProps } from "./parts.tsx";
+import { plural, STATE } from "./words.ts";
 
 /** Long enough to read. The list shows the result too. */
 const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
 /** A mark of more messages asks first. */
 const MARKED_UNASKED = 10;
-const DRAWN_MS = 100;
-const RED = { color: "red" } as const;
 
 interface ActionLabels {
   label: string;
   /** Follows the number of messages, as in `3 messages marked as answered`. */
   done: string;
-  /** Only for marks, which can be undone: asks about many messages. */
-  question?: (messages: string) => string;
+  /** It can be undone. */
+  isMark: boolean;
 }
 
 export const ACTION_LABELS: Readonly<Record<Action, ActionLabels>> = {
-  answer: { label: "Mark answered", done: "marked as answered", question: (some) => `Mark ${some} as answered?` },
-  unanswer: {
-    label: "Mark unanswered",
-    done: "marked as unanswered",
-    question: (some) => `Mark ${some} as unanswered?`,
-  },
-  retry: { label: "Retry", done: "queued again" },
-  release: { label: "Release", done: "released", question: (some) => `Release ${some}?` },
-  spam: { label: "Spam", done: "marked as spam", question: (some) => `Mark ${some} as spam?` },
-  delete: { label: "Delete", done: "deleted" },
+  answer: { label: "Mark answered", done: "marked as answered", isMark: true },
+  unanswer: { label: "Mark unanswered", done: "marked as unanswered", isMark: true },
+  retry: { label: "Retry", done: "queued again", isMark: false },
+  release: { label: "Release", done: "released", isMark: true },
+  spam: { label: "Spam", done: "marked as spam", isMark: true },
+  delete: { label: "Delete", done: "deleted", isMark: false },
 };
 export const ALL_ACTIONS = Object.keys(ACTION_LABELS) as Action[];
 
@@ -84,8 +77,6 @@ export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHO
       if (undo === itsUndo) undo = undefined;
     },
   });
-  // The pressed button may be removed when the new data is rendered, for example after a release.
-  setTimeout(() => document.activeElement === document.body && focusTitle(), DRAWN_MS);
 }
 
 /** Call it when the operator does something else. */
@@ -94,36 +85,15 @@ export function clearNotices(): void {
   notifications.clean();
 }
 
-let setDialog: (dialog: DialogProps | null) => void = () => {};
-
-export function ActionDialog() {
-  const [shown, setShown] = useState<DialogProps | null>(null);
-  useEffect(() => {
-    setDialog = setShown;
-  }, []);
-  return shown && <Dialog key={shown.title} {...shown} />;
-}
-
-function ask(title: string, text: string, confirm: string, look: { color?: "red" }): Promise<boolean> {
-  return new Promise((resolve) => {
-    const answer = (isConfirmed: boolean) => {
-      setDialog(null);
-      resolve(isConfirmed);
-    };
-    const onConfirm = () => answer(true);
-    setDialog({ title, children: <p>{text}</p>, confirm, ...look, onConfirm, onClose: () => answer(false) });
-  });
-}
-
 const pending = new Set<string>();
 const oneByOne = serially();
 
 /**
- * Runs the work after all earlier work, and shows the result. `press` identifies the button: resolves to false if the
- * work of an earlier press is not finished.
+ * Runs the work after all earlier work, and shows the result. `press` identifies the button: a second press does nothing
+ * until the work of the first is finished.
  */
-export async function attempt(press: string, work: () => Promise<Notice | null>): Promise<boolean> {
-  if (pending.has(press)) return false;
+export async function attempt(press: string, work: () => Promise<Notice | null>): Promise<void> {
+  if (pending.has(press)) return;
   if (pending.size === 0) clearNotices();
   pending.add(press);
   const run = async () => {
@@ -131,8 +101,9 @@ export async function attempt(press: string, work: () => Promise<Notice | null>)
     if (notice) notify(notice);
   };
   await oneByOne(run).finally(() => pending.delete(press));
-  return true;
 }
+
+type Target = Readonly<{ reference: string; version: string; name: string }>;
 
 interface PerformOptions {
   /** Runs before the notice is shown, so that the page is up to date by then. */
@@ -141,19 +112,51 @@ interface PerformOptions {
   onUndo?: () => Promise<unknown>;
 }
 
+interface Question extends Pick<DialogProps, "title" | "confirm" | "color" | "children"> {
+  act: () => void;
+}
+
+/** Asks before something is done. Render `question`. */
+export function useQuestion() {
+  const [asked, ask] = useState<Question | null>(null);
+  const close = () => ask(null);
+  const confirm = () => {
+    close();
+    asked?.act();
+  };
+  const question = asked && <Dialog {...asked} onConfirm={confirm} onClose={close} />;
+  return { ask, question };
+}
+
 /**
- * Asks for a confirmation if the action cannot be undone or marks many messages, then acts. Resolves to false if the
- * operator cancels, or if the same action is not finished.
+ * `perform` acts on messages. It asks for a confirmation if the action cannot be undone or marks many messages. Render
+ * `question`.
  */
-export async function perform(
+export function useActions() {
+  const { ask, question } = useQuestion();
+  const perform = (action: Action, messages: readonly Target[], options?: PerformOptions) => {
+    const act = () => void performNow(action, messages, options);
+    const { label, isMark } = ACTION_LABELS[action];
+    const count = plural(messages.length, "message");
+    if (action === "delete") {
+      const [only, second] = messages;
+      const what = only && !second ? `the message from ${visible(only.name)}` : count;
+      const text =
+        "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
+      ask({ title: `Delete ${what}?`, children: <p>{text}</p>, confirm: `Delete ${count}`, color: "red", act });
+    } else if (isMark && messages.length > MARKED_UNASKED) {
+      ask({ title: `${label}: ${count}?`, children: <p>You can undo this.</p>, confirm: label, act });
+    } else act();
+  };
+  return { perform, question };
+}
+
+function performNow(
   action: Action,
-  messages: readonly { reference: string; version: string; name: string }[],
+  messages: readonly Target[],
   { refresh = reloadAll, onUndo }: PerformOptions = {},
-): Promise<boolean> {
-  const step = ACTION_LABELS[action].question && crypto.randomUUID();
-  // Asks immediately: later, another message could be on the screen behind the question.
-  const confirmation = confirmationOf(action, messages.length, messages[0]?.name);
-  if (confirmation && !(await ask(...confirmation))) return false;
+): Promise<void> {
+  const step = ACTION_LABELS[action].isMark ? crypto.randomUUID() : undefined;
   const targets = messages.map(({ reference, version }) => ({ reference, version }));
   return attempt(`${action} ${targets[0]?.reference}`, async () => {
     const { results } = await call.act.mutate({ action, targets, step }).catch(async (error: unknown) => {
@@ -182,17 +185,6 @@ function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
   });
 }
 
-function confirmationOf(action: Action, count: number, name: string | undefined): Parameters<typeof ask> | null {
-  const messages = plural(count, "message");
-  const { question, label } = ACTION_LABELS[action];
-  if (question && count > MARKED_UNASKED) return [question(messages), "You can undo this.", label, {}];
-  if (action !== "delete") return null;
-  const text =
-    "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
-  const what = count === 1 && name !== undefined ? `the message from ${visible(name)}` : messages;
-  return [`Delete ${what}?`, text, `Delete ${messages}`, RED];
-}
-
 /** One sentence about the whole action, and one for each reason why messages were not changed. */
 function outcomeNotice(action: Action, results: readonly ActionResult[]): Notice {
   const done = results.filter(({ outcome }) => outcome === "done").length;
@@ -217,7 +209,7 @@ function listed(names: readonly string[], separator = ", "): string {
   return rest > 0 ? `${named} and ${rest} more` : named;
 }
 
-export function saveAs(path: string, query: Readonly<Record<string, string>>): Promise<boolean> {
+export function saveAs(path: string, query: Readonly<Record<string, string>>): Promise<void> {
   return attempt(`download ${path}`, async () => ({
     tone: "success",
     text: `Saved as ${await download(path, query)}.`,

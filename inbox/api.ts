@@ -64,7 +64,6 @@ function askOtherTabs(channel: BroadcastChannel): Promise<string | null> {
 }
 
 let isUsed = false;
-for (const input of ["keydown", "pointerdown"]) addEventListener(input, () => (isUsed = true), { capture: true });
 
 /** The first call after an operator's input keeps the command running. Calls that the page makes itself do not. */
 function headers(): Record<string, string> {
@@ -157,6 +156,7 @@ export const useStatus = () => useQuery(trpc.status.queryOptions(undefined, { re
  * stream, because browsers allow only six connections to one host. A tab that is shown again reloads its data.
  */
 export function followChanges(): void {
+  for (const input of ["keydown", "pointerdown"]) addEventListener(input, () => (isUsed = true), { capture: true });
   let close = () => {};
   const follow = () => {
     close();

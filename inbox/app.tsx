@@ -1,79 +1,83 @@
 import { Box, Code, Stack, Text } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
 import { Notifications } from "@mantine/notifications";
-import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useLocation, useRouterState, useSearch } from "@tanstack/react-router";
+import { useIsFetching, useQuery } from "@tanstack/react-query";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  Outlet,
+  type SearchMiddleware,
+  stripSearchParams,
+  useLocation,
+  useRouterState,
+} from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
-import { ActionDialog, undoLast } from "./actions.tsx";
+import { clearNotices, undoLast } from "./actions.tsx";
 import { type Connection, trpc, useLive, useStatus } from "./api.ts";
 import { KeyHelp, useKeys } from "./keys.tsx";
-import { formatAge, formatSince } from "./labels.tsx";
-import type { ListView } from "./list-view.ts";
-import { focusTitle, ScreenTitle } from "./parts.tsx";
-import { rowId } from "./rows.tsx";
+import { ListScreen } from "./list.tsx";
+import { MessageScreen } from "./message.tsx";
+import { EmptyPanel, FailurePanel, focusTitle, ScreenTitle } from "./parts.tsx";
+import { PersonScreen } from "./person.tsx";
+import { type ListView, NEWEST, parseListView, rowId } from "./rows.tsx";
+import { formatAge, formatSince } from "./words.ts";
 
-export function Shell() {
+function Shell() {
   const { connection } = useLive();
-  useFocusOnArrival();
   useKeys({ z: undoLast });
-  if (connection === "refused") return <NoAccess hasToken />;
+  if (connection === "refused") return <NoAccess />;
   return (
     <>
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <Header />
+      <header className="bar">
+        <Link to="/" className="home" activeOptions={{ exact: true }} aria-label={`${site.brand} inbox`}>
+          <Mark />
+          <Text span className="wide-only" fw={600} ff="var(--display)">
+            {site.brand} Inbox
+          </Text>
+        </Link>
+        <StatusLine />
+      </header>
       <ConnectionBanner connection={connection} />
       <main id="main" className="stack" tabIndex={-1}>
         <Outlet />
       </main>
+      <FocusOnArrival />
       <Notifications className="notices" withinPortal={false} position="bottom-center" transitionDuration={0} />
-      <ActionDialog />
     </>
   );
 }
 
-/** Focuses the heading of a new screen, or, back on the list, the row of the message that was open. */
-function useFocusOnArrival(): void {
+/**
+ * Focuses the heading of a new screen, or, back on the list, the row of the message that was open. Also focuses the
+ * heading if new data has removed the focused element, such as the pressed button.
+ */
+function FocusOnArrival(): null {
   const location = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation });
+  const isFetching = useIsFetching() > 0;
   const before = useRef(location);
+  const hadFocus = useRef(false);
+  useWindowEvent("focusin", () => {
+    hadFocus.current = true;
+  });
   useEffect(() => {
     const last = before.current;
     before.current = location;
-    if (!last || !location) return;
-    const isLost = document.activeElement === document.body;
-    if (last.pathname === location.pathname && !isLost) return;
+    if (!last || !location || last.pathname === location.pathname) return;
     const row = document.getElementById(rowId(last.pathname.replace("/messages/", "")));
     if (row) row.focus();
     else focusTitle();
   }, [location]);
-}
-
-function Header() {
-  const { pathname } = useLocation();
-  const isList = pathname === "/";
-  const isMessages = isList || pathname.startsWith("/messages/");
-  const search = useSearch({ strict: false });
-  const lastView = useRef<Partial<ListView>>({});
-  if (isMessages) lastView.current = search;
-  const current = isMessages && ({ "aria-current": "page" } as const);
-  return (
-    <header className="bar">
-      <Link to="/" activeOptions={{ exact: true }} aria-label={`${site.brand} inbox`}>
-        <Mark />
-      </Link>
-      <Text span className="wide-only" fw={600} ff="var(--display)">
-        {site.brand} Inbox
-      </Text>
-      <nav className="tabs" aria-label="Inbox">
-        <Link to="/" search={isList ? {} : lastView.current} activeOptions={{ exact: true }} {...current}>
-          Messages
-        </Link>
-      </nav>
-      <StatusLine />
-    </header>
-  );
+  useEffect(() => {
+    if (!isFetching && hadFocus.current && document.activeElement === document.body) focusTitle();
+  }, [isFetching]);
+  return null;
 }
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
@@ -128,19 +132,72 @@ function StatusLine() {
 }
 
 /** Shown without a token, or with a token of another run. */
-export function NoAccess({ hasToken }: { hasToken: boolean }) {
+export function NoAccess() {
   return (
     <Stack component="main" m="auto" p="md" maw="34rem">
       <Mark />
-      <ScreenTitle name="No access">
-        {hasToken ? "This address is no longer valid" : "Open the address from the terminal"}
-      </ScreenTitle>
+      <ScreenTitle name="No access">Open the address from the terminal</ScreenTitle>
       <p>
-        {hasToken
-          ? "Each run of the inbox has its own key, and this page has the key of another run."
-          : "The address that the command printed contains a key, after the #. The inbox opens only with that key."}
+        Each run of the inbox has its own key, which is after the # of the address that the command printed. Start the
+        inbox, or go to the terminal where it runs, and open the whole address.
       </p>
-      <p>Start the inbox, or go to the terminal where it runs, and open the whole address that it prints.</p>
     </Stack>
   );
+}
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => (
+    <>
+      <ScreenTitle name="Nothing here" />
+      <EmptyPanel title="The inbox has no such page" />
+    </>
+  ),
+});
+
+const stripDefaults: SearchMiddleware<ListView> = stripSearchParams(NEWEST);
+/** A message's URL contains the list from which the message was opened. */
+const listView = { validateSearch: parseListView, search: { middlewares: [stripDefaults] } };
+
+const list = createRoute({ getParentRoute: () => root, path: "/", component: ListScreen, ...listView });
+const message = createRoute({
+  getParentRoute: () => root,
+  path: "/messages/$reference",
+  component: MessageScreen,
+  ...listView,
+});
+const people = createRoute({
+  getParentRoute: () => root,
+  path: "/people",
+  component: PersonScreen,
+  validateSearch: ({ email }: { email?: unknown }) => ({ email: String(email ?? "").trim() }),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([list, message, people]),
+  // Every value stays text: a search for "1e3" is not a search for 1000.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (values) => {
+    const given = Object.entries(values).filter(([, value]) => value !== undefined);
+    const search = String(new URLSearchParams(given.map(([name, value]) => [name, String(value)])));
+    return search && `?${search}`;
+  },
+  scrollRestoration: true,
+  scrollToTopSelectors: ["#main"],
+  // If a screen fails to render, shows the error instead of an empty page. Other screens still work.
+  defaultErrorComponent: ({ error }) => (
+    <>
+      <ScreenTitle name="This page failed" />
+      <FailurePanel error={error} onRetry={() => location.reload()} />
+    </>
+  ),
+});
+
+// A notice is about the screen on which it appeared.
+router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && clearNotices());
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
 }

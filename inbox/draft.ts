@@ -1,17 +1,19 @@
 import { useSyncExternalStore } from "react";
-import { type DraftText, replySubject } from "../contract/reply.ts";
-import { call, isNotFound, type MessageDetail, queryClient, trpc } from "./api.ts";
+import type { Unfinished } from "../contract/reply.ts";
+import { replySubject } from "../contract/reply.ts";
+import { call, isNotFound, type MessageDetail } from "./api.ts";
 
-// Unfinished replies. They are kept outside their forms, so that leaving a message loses nothing. The last save wins.
+// What an operator has typed and not finished: replies and notes. It is kept outside the forms, so that leaving a
+// message loses nothing, and saved in the database. The last save wins, and only the operator replaces what is typed.
 
-/** An unfinished reply in this window. */
-export interface Draft extends DraftText {
-  /** Identifies the content, so that a repeated call does not send a second reply. */
+/** What was typed about one message in this window. */
+export interface Draft extends Unfinished {
+  /** Identifies the reply, so that a repeated call does not send a second one. */
   key: string;
-  /** The stored draft, as far as this window knows. */
-  stored: DraftText;
+  /** What is stored, as far as this window knows. */
+  stored: Unfinished;
   /** When it was saved or read. */
-  knownAt: Date;
+  storedAt: Date;
   /** Why the last attempt to save it failed. */
   error: unknown;
   isSending: boolean;
@@ -26,10 +28,35 @@ const readers = new Set<() => void>();
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 const running = new Map<string, Promise<void>>();
 
-const isBlank = ({ text }: DraftText) => text.trim() === "";
+const isBlank = (text: string) => text.trim() === "";
+/** The subject of no text is not stored. */
+const isSame = (one: Unfinished, other: Unfinished) =>
+  one.note === other.note && one.text === other.text && (one.subject === other.subject || isBlank(one.text + one.note));
 /** A failed save may have arrived, so it is not known what is stored. */
-export const isSaved = ({ subject, text, stored, error }: Draft) =>
-  error === null && subject === stored.subject && text === stored.text;
+export const isSaved = (draft: Draft) => draft.error === null && isSame(draft, draft.stored);
+
+/** What the form shows: what was typed in this window, else what is stored. */
+export function currentDraft({ reference, draft }: MessageDetail, typed: Draft | undefined): Draft {
+  const isFinished = typed && isBlank(typed.text + typed.note) && isSaved(typed);
+  if (typed && !(isFinished && draft && draft.savedAt > typed.storedAt)) return typed;
+  const { subject, text, note } = draft ?? { subject: "", text: "", note: "" };
+  const stored = { subject: isBlank(text) ? replySubject(reference) : subject, text, note };
+  const storedAt = draft?.savedAt ?? new Date(0);
+  return { ...stored, key: crypto.randomUUID(), stored, storedAt, error: null, isSending: false };
+}
+
+/** Whether this operator's other window has saved something else since, or has sent what was written. */
+export function otherWindow(
+  { draft, history }: MessageDetail,
+  typed: Draft,
+): { did: "saved" | "sent"; at: Date } | null {
+  if (draft)
+    return draft.savedAt > typed.storedAt && !isSame(draft, typed.stored) ? { did: "saved", at: draft.savedAt } : null;
+  const sentAt = history.findLast(({ kind }) => kind === "replied")?.at;
+  return sentAt && sentAt > typed.storedAt && !isBlank(typed.stored.text) && !typed.isSending
+    ? { did: "sent", at: sentAt }
+    : null;
+}
 
 function write(reference: string, draft: Draft | null): void {
   if (draft) drafts.set(reference, draft);
@@ -37,7 +64,7 @@ function write(reference: string, draft: Draft | null): void {
   for (const tell of readers) tell();
 }
 
-/** Does nothing if the draft was sent meanwhile. */
+/** Does nothing if the draft was given up meanwhile. */
 function update(reference: string, changes: Partial<Draft>): void {
   const draft = drafts.get(reference);
   if (draft) write(reference, { ...draft, ...changes });
@@ -48,32 +75,27 @@ function subscribe(tell: () => void) {
   return () => readers.delete(tell);
 }
 
-/** The draft of this window. If all of it is stored and another window has saved or sent it since, the stored one. */
-export function currentDraft({ reference, draft, history }: MessageDetail, known: Draft | undefined): Draft {
-  const changedAt = draft?.savedAt ?? history.findLast(({ kind }) => kind === "replied")?.at;
-  const isOutdated = changedAt && known && changedAt > known.knownAt && isSaved(known) && !known.isSending;
-  if (known && !isOutdated) return known;
-  const stored = { subject: draft?.subject ?? replySubject(reference), text: draft?.text ?? "" };
-  const knownAt = draft?.savedAt ?? new Date(0);
-  return { ...stored, key: crypto.randomUUID(), stored, knownAt, error: null, isSending: false };
-}
+export type Writing = ReturnType<typeof useDraft>;
 
 export function useDraft(message: MessageDetail) {
   const { reference } = message;
-  const known = useSyncExternalStore(subscribe, () => drafts.get(reference));
-  const draft = currentDraft(message, known);
-  const set = (changes: Partial<DraftText>) => {
-    if (draft.isSending) return;
-    write(reference, { ...draft, key: crypto.randomUUID(), ...changes });
+  const typed = useSyncExternalStore(subscribe, () => drafts.get(reference));
+  const draft = currentDraft(message, typed);
+  const change = (changes: Partial<Unfinished>) => {
+    if (draft.isSending && !("note" in changes)) return;
+    write(reference, { ...draft, key: "note" in changes ? draft.key : crypto.randomUUID(), ...changes });
     saveSoon(reference);
   };
   return {
     draft,
-    change: set,
+    change,
     /** Adds a text below what is written. */
-    insert: ({ subject = draft.subject, text }: Partial<DraftText> & { text: string }) => {
-      if (!draft.text.includes(text)) set({ subject, text: isBlank(draft) ? text : `${draft.text}\n\n${text}` });
+    insert: (text: string) => {
+      if (!draft.text.includes(text)) change({ text: isBlank(draft.text) ? text : `${draft.text}\n\n${text}` });
     },
+    elsewhere: typed ? otherWindow(message, typed) : null,
+    /** Replaces what was typed in this window by what is stored. */
+    showStored: () => write(reference, null),
   };
 }
 
@@ -86,43 +108,43 @@ function saveSoon(reference: string, delayMs = SAVE_PAUSE_MS): void {
 function save(reference: string): void {
   const draft = drafts.get(reference);
   if (!draft || isSaved(draft) || draft.isSending || running.has(reference)) return;
-  const { subject, text } = draft;
+  const { subject, text, note } = draft;
   const end = (changes: Partial<Draft>) => {
     running.delete(reference);
     update(reference, changes);
     if (!isNotFound(changes.error)) saveSoon(reference, changes.error ? RETRY_MS : 0);
   };
-  const saved = call.saveDraft.mutate({ reference, subject, text, note: "" }).then(
-    ({ savedAt: knownAt }) => end({ error: null, stored: { subject, text }, knownAt }),
+  const saved = call.saveDraft.mutate({ reference, subject, text, note }).then(
+    ({ savedAt }) => end({ error: null, stored: { subject, text, note }, storedAt: savedAt }),
     (error: unknown) => end({ error }),
   );
   running.set(reference, saved);
 }
 
-const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
-
-// Does not wait for a running call: the page may not live to see its answer. If it does, it saves the draft again.
-addEventListener("pagehide", () => {
-  for (const [reference, { subject, text, isSending }] of unsaved()) {
-    const saveAgain = () => saveSoon(reference);
-    if (!isSending) call.saveDraft.mutate({ reference, subject, text, note: "" }).then(saveAgain, saveAgain);
-  }
-});
-addEventListener("beforeunload", (event) => {
-  if (unsaved().some(([, { error }]) => error)) event.preventDefault();
-});
-
-/** Shows this as the stored draft at once, before the message is loaded again. */
-function showStored(reference: string, draft: DraftText | null): void {
-  const stored = draft && { author: null, savedAt: new Date(), note: "", ...draft };
-  queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft: stored });
+/** Saves what is left when the page closes, and warns if that is known to fail. */
+export function saveOnLeaving(): void {
+  const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
+  // Does not wait for a running call: the page may not live to see its answer. If it does, it saves the draft again.
+  addEventListener("pagehide", () => {
+    for (const [reference, { subject, text, note, isSending }] of unsaved()) {
+      const saveAgain = () => saveSoon(reference);
+      if (!isSending) call.saveDraft.mutate({ reference, subject, text, note }).then(saveAgain, saveAgain);
+    }
+  });
+  addEventListener("beforeunload", (event) => {
+    if (unsaved().some(([, { error }]) => error)) event.preventDefault();
+  });
 }
 
 /**
- * From now on, the draft does not change. The returned function sends it by `send`, after a running call that saves it.
- * Keeps and saves it if `send` rejects.
+ * From now on, the reply does not change. The returned function sends it by `send`, after a running call that saves it.
+ * Keeps and saves it unless it is stored. A note stays.
  */
-export function startSending(reference: string, draft: Draft, send: () => Promise<unknown>) {
+export function startSending<Result extends { outcome: string }>(
+  reference: string,
+  draft: Draft,
+  send: () => Promise<Result>,
+) {
   write(reference, draft);
   // It may wait long for its turn.
   save(reference);
@@ -130,23 +152,25 @@ export function startSending(reference: string, draft: Draft, send: () => Promis
   return async () => {
     try {
       await running.get(reference);
-      await send();
-    } catch (error) {
+      const result = await send();
+      if (result.outcome !== "stored") return result;
+      const { note = "", stored = draft.stored } = drafts.get(reference) ?? {};
+      const blank = { subject: replySubject(reference), text: "" };
+      update(reference, { ...blank, note, stored: { ...stored, ...blank }, key: crypto.randomUUID(), error: null });
+      return result;
+    } finally {
       update(reference, { isSending: false });
       saveSoon(reference, 0);
-      throw error;
     }
-    write(reference, null);
-    showStored(reference, null);
   };
 }
 
-/** Shows a reply that was taken back, above what the operator has written since. */
-export function takenBack(reference: string, reply: DraftText): void {
-  const since = drafts.get(reference);
-  showStored(reference, reply);
-  if (!since || isBlank(since)) return void write(reference, null);
-  const text = `${reply.text}\n\n${since.text}`;
-  write(reference, { ...since, ...reply, text, key: crypto.randomUUID() });
-  saveSoon(reference, 0);
+/** Takes back a reply by `take`, and shows what the database made of it and of what the operator has written since. */
+export async function takeBackBy(reference: string, take: () => Promise<unknown>): Promise<void> {
+  await running.get(reference);
+  save(reference);
+  await running.get(reference);
+  await take();
+  const draft = drafts.get(reference);
+  if (draft && isSaved(draft)) write(reference, null);
 }

@@ -3,10 +3,10 @@ import { useWindowEvent } from "@mantine/hooks";
 import { useState } from "react";
 import { Dialog, Facts } from "./parts.tsx";
 
-/** Whether the operator is typing, or has a menu or a dialog open. */
+/** Whether the operator is typing, or has a dialog open. */
 export function isOccupied(): boolean {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
-  return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
+  return isTyping || document.querySelector("dialog[open]") !== null;
 }
 
 /** Shortcuts work unless the operator is occupied. */
@@ -47,10 +47,7 @@ export function KeyHelp() {
       </Button>
       {isOpen && (
         <Dialog title="Keys" close="Close" onClose={() => setIsOpen(false)}>
-          <Facts
-            labelWidth="2.5rem"
-            facts={Object.entries(KEYS).map(([key, name]) => [<Kbd key={key}>{key}</Kbd>, name])}
-          />
+          <Facts facts={Object.entries(KEYS).map(([key, name]) => [<Kbd key={key}>{key}</Kbd>, name])} />
         </Dialog>
       )}
     </>

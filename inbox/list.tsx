@@ -1,18 +1,17 @@
 import { Box, Button, Checkbox, Group, Paper, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useDidUpdate, useMediaQuery } from "@mantine/hooks";
+import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import superjson from "superjson";
 import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { asSentence } from "../contract/text.ts";
-import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs } from "./actions.tsx";
-import { type Action, type MessageView, type Tab, type TabCounts, trpc, useLive, useStatus } from "./api.ts";
+import { ACTION_LABELS, ALL_ACTIONS, clearNotices, saveAs, useActions } from "./actions.tsx";
+import { type Action, type MessageView, reloadAll, type Tab, type TabCounts, trpc, useLive, useStatus } from "./api.ts";
 import { useKeys } from "./keys.tsx";
-import { formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
-import { filterOf, type ListView, PAGE_SIZE, TAB_NAME, TABS } from "./list-view.ts";
-import { EmptyPanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
-import { MessageRows, rowId } from "./rows.tsx";
+import { EmptyPanel, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
+import { filterOf, type ListView, MessageRows, PAGE_SIZE, rowId, TAB_NAME, TABS } from "./rows.tsx";
+import { formatNumber, formatTime, plural } from "./words.ts";
 
 const TYPING_PAUSE_MS = 150;
 
@@ -27,21 +26,17 @@ export function ListScreen() {
   );
   const { data, isPlaceholderData } = query;
   const counts = data?.counts ?? (view.search ? null : allCounts);
-  const fresh = useFresh(isPlaceholderData ? undefined : data?.messages, JSON.stringify(view));
   return (
     <>
       {/* The menu shows the same, and the space is for messages. */}
       <div className="visually-hidden">
         <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
-        <p className="visually-hidden" role="status">
-          {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
-        </p>
       </div>
       <Attention />
       <Tabs view={view} counts={counts} />
       <SearchField view={view} />
       <PersonLink search={view.search} />
-      <Loaded query={query} label="Loading messages">
+      <Loaded query={query}>
         {({ messages, counts }) =>
           messages.length === 0 ? (
             <NothingFound view={view} isEmptyStore={allCounts?.all === 0} />
@@ -51,7 +46,6 @@ export function ListScreen() {
               view={view}
               messages={messages}
               total={counts[view.tab]}
-              fresh={fresh}
               isOutdated={isPlaceholderData}
             />
           )
@@ -59,15 +53,6 @@ export function ListScreen() {
       </Loaded>
     </>
   );
-}
-
-/** The messages that arrived after the list was opened, without older ones that moved up from the next page. */
-function useFresh(messages: readonly MessageView[] | undefined, list: string): ReadonlySet<string> {
-  const opened = useRef({ list: "", newestMs: 0 });
-  if (messages && opened.current.list !== list)
-    opened.current = { list, newestMs: Math.max(0, ...messages.map(({ acceptedAt }) => acceptedAt.getTime())) };
-  const arrived = messages?.filter(({ acceptedAt }) => acceptedAt.getTime() > opened.current.newestMs) ?? [];
-  return new Set(arrived.map(({ reference }) => reference));
 }
 
 /** Tabs that do not fit scroll sideways; this scrolls to the current one. */
@@ -144,54 +129,52 @@ function PersonLink({ search }: { search: string }) {
   );
 }
 
-/** What is wrong, with its remedy; on a phone only the first problem, so that messages stay in view. */
+/** What is wrong, with its remedy. Closed it takes one line, so that messages stay in view. */
 function Attention() {
   const troubles = useStatus()?.troubles.filter(({ severity }) => severity !== "info") ?? [];
-  const isWide = useMediaQuery("(min-width: 48rem)", true, { getInitialValueInEffect: false });
   const [first, ...others] = troubles;
   if (!first) return null;
   return (
-    <details className="attention" open={isWide}>
+    <details className="attention">
       <summary>
         {first.what}
         {others.length > 0 && `, and ${others.length} more`}
       </summary>
-      <ul className="plain stack">
-        {troubles.map(({ kind, channel, what, remedy, since }) => (
-          <li key={`${kind} ${channel}`}>
-            <strong>{asSentence(what)}</strong> {asSentence(remedy)}
-            {since !== null && ` Since ${formatTime(since)}.`}
-          </li>
-        ))}
-      </ul>
+      {troubles.map(({ kind, channel, what, remedy, since }) => (
+        <p key={`${kind} ${channel}`}>
+          <strong>{asSentence(what)}</strong> {asSentence(remedy)}
+          {since !== null && ` Since ${formatTime(since)}.`}
+        </p>
+      ))}
     </details>
   );
 }
 
-const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
-  all: ["No messages yet", "New messages appear here by themselves."],
-  unanswered: ["Everything is answered", "New messages appear here by themselves."],
-  answered: ["Nothing is answered yet", "Messages that you reply to or mark as answered are listed here."],
-  waiting: ["Nothing is waiting", "Every email, reply and post that was due has been sent, or is in another tab."],
-  failed: ["Nothing has failed", "Messages, replies and web hooks that cannot be delivered are listed here."],
-  quarantined: ["Nothing is quarantined", "Suspected abuse is listed here until its retention period ends."],
+const NOTHING_IN: Readonly<Record<Tab, string>> = {
+  all: "No messages yet",
+  unanswered: "Everything is answered",
+  answered: "Nothing is answered yet",
+  waiting: "Nothing is waiting",
+  failed: "Nothing has failed",
+  quarantined: "Nothing is quarantined",
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
-  const isFiltered = view.search !== "" && !isEmptyStore;
   const isPastEnd = view.page > 1;
-  const [title, text] = isPastEnd
-    ? ["No more messages", ""]
-    : isFiltered
-      ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” has all of these words.`]
+  const isSearch = view.search !== "" && !isEmptyStore;
+  const title = isPastEnd
+    ? "No more messages"
+    : isSearch
+      ? "No message matches"
       : NOTHING_IN[isEmptyStore ? "all" : view.tab];
   return (
     <EmptyPanel title={title}>
-      <p>{text}</p>
-      {(isPastEnd || isFiltered) && (
+      {isPastEnd || isSearch ? (
         <Link to="/" search={isPastEnd ? { ...view, page: 1 } : { tab: view.tab }}>
           {isPastEnd ? "Back to the first page" : "Clear the search"}
         </Link>
+      ) : (
+        "New messages appear here by themselves."
       )}
     </EmptyPanel>
   );
@@ -201,15 +184,13 @@ interface ResultsProps {
   view: ListView;
   messages: readonly MessageView[];
   total: number;
-  fresh: ReadonlySet<string>;
   isOutdated: boolean;
 }
 
-function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
+function Results({ view, messages, total, isOutdated }: ResultsProps) {
   const now = useNow();
+  const { perform, question } = useActions();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const clearButton = useRef<HTMLButtonElement>(null);
-  const selectPage = useRef<HTMLInputElement>(null);
   const selected = messages.filter(({ reference }) => picked.has(reference));
   const isPageSelected = messages.every(({ reference }) => picked.has(reference));
 
@@ -219,14 +200,13 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   };
   const toggle = (reference: string) => select(picked.symmetricDifference(new Set([reference])));
   const fitting = (action: Action) => selected.filter(({ allowed }) => allowed.includes(action));
-  const performOnSelected = async (action: Action) => {
-    if (await perform(action, fitting(action))) setPicked(new Set());
-  };
-  // The pressed button may have been removed together with its selection.
-  useDidUpdate(() => {
-    if (document.activeElement === document.body)
-      (clearButton.current ?? selectPage.current)?.focus({ preventScroll: true });
-  }, [selected.length]);
+  const performOnSelected = (action: Action) =>
+    perform(action, fitting(action), {
+      async refresh() {
+        setPicked(new Set());
+        await reloadAll();
+      },
+    });
 
   /** Acts on the selection, otherwise on the focused row. */
   const mark = (action: "answer" | "spam") => {
@@ -251,7 +231,6 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
     <Box className="stack" opacity={isOutdated ? 0.6 : 1} aria-busy={isOutdated}>
       <Group className="soft">
         <Checkbox
-          ref={selectPage}
           size="md"
           label={`Select all${total > messages.length ? ` ${formatNumber(messages.length)}` : ""}`}
           checked={isPageSelected}
@@ -263,19 +242,13 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           Export CSV
         </Button>
       </Group>
-      {groupsOf(view.tab, messages).map(([group, some]) => (
-        <section key={group} className="stack">
-          {group !== "Messages" && <h2>{group}</h2>}
-          <MessageRows
-            messages={some}
-            now={now}
-            label={`${group}, newest first`}
-            fresh={fresh}
-            view={view}
-            selection={{ isSelected: (reference) => picked.has(reference), toggle }}
-          />
-        </section>
-      ))}
+      <MessageRows
+        messages={messages}
+        now={now}
+        label={`${TAB_NAME[view.tab]}, newest first`}
+        view={view}
+        selection={{ isSelected: (reference) => picked.has(reference), toggle }}
+      />
       {total > messages.length && (
         <Group className="soft" justify="center">
           <Pages view={view} shown={messages.length} total={total} />
@@ -297,7 +270,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           aria-label="Selected messages"
         >
           <strong>{formatNumber(selected.length)} selected</strong>
-          <Button ref={clearButton} size="xs" variant="subtle" onClick={() => select([])}>
+          <Button size="xs" variant="subtle" onClick={() => select([])}>
             Clear
           </Button>
           {ALL_ACTIONS.map((action) => {
@@ -318,17 +291,9 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           })}
         </Paper>
       )}
+      {question}
     </Box>
   );
-}
-
-/** In quarantine, what the site held back may be a real message; what people marked is not. */
-function groupsOf(tab: Tab, messages: readonly MessageView[]) {
-  const groups = Map.groupBy(messages, ({ quarantineReason }) => {
-    if (tab !== "quarantined") return "Messages";
-    return quarantineReason === "marked-as-spam" ? "Marked as spam" : "Held back";
-  });
-  return [...groups].sort(([one], [other]) => one.localeCompare(other));
 }
 
 /** `51–100 of 302`, and links to the pages before and after. */
@@ -340,7 +305,7 @@ function Pages({ view, shown, total }: { view: ListView; shown: number; total: n
       {name}
     </Button>
   );
-  if (view.page === 1 && last >= total) return <span>{plural(total, "message")}</span>;
+  if (view.page === 1 && last >= total) return <span role="status">{plural(total, "message")}</span>;
   return (
     <Group component="nav" gap="xs" aria-label="Pages">
       <span>

@@ -1,32 +1,31 @@
-import { Alert, Badge, Button, Group, Menu, Stack, Table, Text, Textarea } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { Alert, Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useRef } from "react";
 import { site } from "../app/site.ts";
 import { CONTACT_FIELDS, type ContactField, FIELD_NAMES } from "../contract/contact-message.ts";
-import { categoriesOf } from "../contract/footprint/arithmetic.ts";
-import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
-import { describeInputs, estimateNotes } from "../contract/footprint/words.ts";
-import { MAX_NOTE_LENGTH } from "../contract/operator-limits.ts";
-import { asSentence, visibleLines } from "../contract/text.ts";
-import { attempt, perform } from "./actions.tsx";
-import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
+import { formatMass } from "../contract/footprint/fields.ts";
+import { describeInputs, estimateNotes, estimateSummary } from "../contract/footprint/words.ts";
+import { asSentence, capitalised, visibleLines } from "../contract/text.ts";
+import { ACTION_LABELS, attempt, useActions } from "./actions.tsx";
+import { type Action, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
+import { useDraft } from "./draft.ts";
 import { isOccupied, useKeys } from "./keys.tsx";
-import { countryName, formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
-import { filterOf, type ListView, TAB_NAME } from "./list-view.ts";
-import { Bars, Card, EmptyPanel, Facts, Failure, Loaded, ScreenTitle, useNow } from "./parts.tsx";
-import { restrictPerson } from "./person.tsx";
-import { focusReply, ReplyCard } from "./reply.tsx";
-import { StateMarks } from "./rows.tsx";
+import { Card, EmptyPanel, Facts, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
+import { focusReply, NoteForm, ReplyCard } from "./reply.tsx";
+import { filterOf, type ListView, Marks, TAB_NAME } from "./rows.tsx";
+import { countryName, formatNumber, formatTime, plural, waitText } from "./words.ts";
 
 const route = getRouteApi("/messages/$reference");
 
 export function MessageScreen() {
   const { reference } = route.useParams();
-  const now = useNow();
   const query = useQuery(trpc.message.queryOptions({ reference }));
   const isGone = isNotFound(query.error);
   const message = isGone ? undefined : query.data;
+  const now = useNow(message?.waits.reply?.until);
+  // This operator's other window may have saved a newer draft.
+  useWindowEvent("focus", () => query.refetch());
   return (
     <>
       <MessageNav key={`nav-${reference}`} reference={reference} />
@@ -35,7 +34,7 @@ export function MessageScreen() {
         <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
         <p className="marks">
           <span className="reference">{reference}</span>
-          {message && <StateMarks message={message} now={now} />}
+          {message && <Marks message={message} now={now} />}
         </p>
       </header>
       {isGone ? (
@@ -43,9 +42,7 @@ export function MessageScreen() {
           <p>It was deleted or erased, or its retention period ended.</p>
         </EmptyPanel>
       ) : (
-        <Loaded query={query} label="Loading the message">
-          {(message) => <Message key={reference} message={message} />}
-        </Loaded>
+        <Loaded query={query}>{(message) => <Message key={reference} message={message} now={now} />}</Loaded>
       )}
     </>
   );
@@ -83,10 +80,6 @@ function usePlace(reference: string, tab?: ListView["tab"]) {
   };
 }
 
-const linkTo = (reference: string, search: ListView) => (props: object) => (
-  <Link {...props} to="/messages/$reference" params={{ reference }} search={search} />
-);
-
 function MessageNav({ reference }: { reference: string }) {
   const { options, view, show, goToList } = usePlace(reference);
   const { data: place } = useQuery(options);
@@ -102,17 +95,14 @@ function MessageNav({ reference }: { reference: string }) {
     u: goToList,
     "/": () => goToList().then(() => document.getElementById("search")?.focus()),
   });
-  const neighbour = (name: string, reference: string | null | undefined) => {
-    const link = { renderRoot: linkTo(reference ?? "", view) };
-    // Keeps its space at the end of the list, so that the other button does not move.
-    return (
-      <Button size="xs" {...(reference ? link : { disabled: true, "aria-hidden": true })}>
+  const neighbour = (name: string, reference: string | null | undefined) =>
+    reference && (
+      <Link to="/messages/$reference" params={{ reference }} search={view}>
         {name}
-      </Button>
+      </Link>
     );
-  };
   return (
-    <Group component="nav" gap="xs" aria-label="Message">
+    <Group component="nav" aria-label="Message">
       <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
         {view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}
       </Link>
@@ -125,75 +115,60 @@ function MessageNav({ reference }: { reference: string }) {
   );
 }
 
-function Message({ message }: { message: MessageDetail }) {
+function Message({ message, now }: { message: MessageDetail; now: Date }) {
   const { goToNext, goBack } = usePlace(message.reference, "unanswered");
-  const { state, isRestricted, answeredAt, expiresAt, deliveryMarks } = message;
+  const writing = useDraft(message);
+  const { answeredAt, expiresAt, footprint, others } = message;
   const { mail } = message.deliveries;
-  const isHeld = state === "quarantined";
-  const looksLikeSpam = isHeld && message.quarantineReason === "looks-like-spam";
-  // The current reason. The first line of the history has the reason at arrival.
-  const reason = message.quarantineReason === "marked-as-spam" ? "Marked as spam." : (message.history[0]?.detail ?? "");
   return (
     <article className="stack">
       <MessageActions message={message} />
-      {looksLikeSpam && <SpamSigns message={message} />}
-      {isRestricted && (
-        <Alert color="gray" title="Restricted">
-          The sender asked you to keep this message but not use it. It is neither sent nor deleted.
-        </Alert>
-      )}
-      {isHeld && !looksLikeSpam && (
-        <Alert color="yellow" title="Why it is quarantined">
-          {reason} Release it to send it to the team, or delete it.
-        </Alert>
-      )}
-      {state === "failed" && (
-        <Alert color="red" title="Why the mail failed">
-          {asSentence(mail.error ?? "")} After you fix the cause, send it again.
-        </Alert>
-      )}
-      {deliveryMarks.map(
-        ({ channel, name, isFailed, error }) =>
-          // The card "Reply" has the reason of a failed reply.
-          isFailed &&
-          channel !== "reply" && (
-            <Alert key={channel} color="red" title={`Why the ${name.toLowerCase()} failed`}>
-              {asSentence(error ?? "")} After you fix the cause, send it again.
-            </Alert>
-          ),
-      )}
+      <Reasons message={message} />
       <div className="columns">
         <Stack>
-          <Card title="Message" id="text-title">
+          <Card title="Message">
             <p className="written" dir="auto">
               <VisitorText text={message.message} isMultiline />
             </p>
           </Card>
-          <ReplyCard message={message} goToNext={goToNext} goBack={goBack} />
-          {message.footprint && <FootprintCard estimate={message.footprint} />}
+          <ReplyCard {...{ message, writing, now, goToNext, goBack }} />
+          {footprint && (
+            <Card title="Footprint estimate">
+              <p>{capitalised(asSentence(estimateSummary(footprint)))}</p>
+              <Table
+                data={{ body: describeInputs(footprint).map(({ label, value, kg }) => [label, value, formatMass(kg)]) }}
+              />
+              <details className="soft">
+                <summary>How it was computed</summary>
+                {estimateNotes(footprint, site.pricePerTonne).map((note) => (
+                  <p key={note}>{note}</p>
+                ))}
+              </details>
+            </Card>
+          )}
         </Stack>
         <Stack>
-          <Card title="Sender" id="facts-title">
+          <Card title="Sender">
             <Facts
               facts={[
                 ...SENDER_FIELDS.map((field) => [CONTACT_FIELDS[field].label, senderFact(field, message)] as const),
-                message.others.lastAt && [
+                others.lastAt && [
                   "Also wrote",
                   <Link key="others" to="/people" search={{ email: message.email }}>
-                    {plural(message.others.count, "other message")}, last on {formatTime(message.others.lastAt)}
+                    {plural(others.count, "other message")}, last on {formatTime(others.lastAt)}
                   </Link>,
                 ],
                 ["Received", formatTime(message.acceptedAt)],
-                mail.dueAt && ["Next attempt", formatTime(mail.dueAt)],
+                message.waits.mail && ["Email", waitText(message.waits.mail, now)],
                 mail.attempts > 1 && ["Attempts", formatNumber(mail.attempts)],
                 answeredAt && ["Answered", formatTime(answeredAt)],
                 expiresAt && ["Kept until", formatTime(expiresAt)],
               ]}
             />
           </Card>
-          <Card title="History" id="history-title">
+          <Card title="History">
             <History message={message} />
-            <NoteForm reference={message.reference} />
+            <NoteForm reference={message.reference} writing={writing} />
           </Card>
         </Stack>
       </div>
@@ -218,39 +193,56 @@ function senderFact(field: ContactField, message: MessageDetail) {
   );
 }
 
-/** Why the spam filter quarantined the message, according to the filter's current lessons. */
-function SpamSigns({ message }: { message: MessageDetail }) {
-  const { spamSigns, allowed } = message;
+/** Why the message is restricted, in quarantine, or not delivered. The card "Reply" says it about a reply. */
+function Reasons({ message }: { message: MessageDetail }) {
+  const { state, isRestricted, quarantineReason, spamSigns, deliveryMarks } = message;
+  const failures = [
+    ...(state === "failed" ? [{ name: "Email", error: message.deliveries.mail.error }] : []),
+    ...deliveryMarks.filter(({ channel, isFailed }) => isFailed && channel !== "reply"),
+  ];
+  // The current reason. The first line of the history has the reason at arrival.
+  const reason = {
+    "looks-like-spam":
+      spamSigns.length > 0 ? "Its strongest signs of spam:" : "It is similar to what you marked as spam.",
+    "marked-as-spam": "Marked as spam.",
+  }[String(quarantineReason)];
   return (
-    <Alert color="yellow" title="Looks like spam">
-      <p>
-        {spamSigns.length > 0
-          ? "These were the strongest signs of spam:"
-          : "It is similar to messages that you marked as spam."}
-      </p>
-      <Group component="ul" className="plain" gap={6} my="xs">
-        {spamSigns.map((sign) => (
-          <Badge key={sign} component="li" variant="outline" color="gray" c="inherit" tt="none" maw="100%">
-            <VisitorText text={sign} />
-          </Badge>
-        ))}
-      </Group>
-      {allowed.includes("release") && (
-        <Group gap="xs">
-          <Button size="xs" onClick={() => perform("release", [message])}>
-            Release
-          </Button>
-          <span>Delivers the message. The filter learns that it is good.</span>
-        </Group>
+    <>
+      {isRestricted && (
+        <Alert color="gray" title="Restricted">
+          The sender asked you to keep this message but not use it. It is neither sent nor deleted.{" "}
+          <Link to="/people" search={{ email: message.email }}>
+            Lift the restriction
+          </Link>
+        </Alert>
       )}
-    </Alert>
+      {state === "quarantined" && (
+        <Alert color="yellow" title="Why it is quarantined">
+          <p>{reason ?? message.history[0]?.detail}</p>
+          <Group component="ul" className="plain" gap={6} my="xs">
+            {spamSigns.map((sign) => (
+              <Badge key={sign} component="li" variant="outline" color="gray" c="inherit" tt="none" maw="100%">
+                <VisitorText text={sign} />
+              </Badge>
+            ))}
+          </Group>
+          <p>Release it to send it to the team, or delete it. The spam filter learns from a release.</p>
+        </Alert>
+      )}
+      {failures.map(({ name, error }) => (
+        <Alert key={name} color="red" title={`${name} failed`}>
+          {asSentence(error ?? "")} After you fix the cause, press Retry.
+        </Alert>
+      ))}
+    </>
   );
 }
 
-/** The most likely action, "Answered, next", and a menu with all other actions. */
+/** The most likely action, "Answered, next", and all other actions that the message allows. */
 function MessageActions({ message }: { message: MessageDetail }) {
-  const { reference, email, state, isRestricted, answeredAt, allowed } = message;
-  const { goToList, goToNext, goBack } = usePlace(reference);
+  const { reference, answeredAt, allowed } = message;
+  const { goToList, goToNext, goBack } = usePlace(reference, "unanswered");
+  const { perform, question } = useActions();
   const isAnswered = answeredAt !== null;
   const act = (action: Action, goOn?: () => Promise<void>) =>
     perform(action, [message], {
@@ -263,86 +255,27 @@ function MessageActions({ message }: { message: MessageDetail }) {
   const answerAndGoOn = () =>
     isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : act("answer", goToNext);
   const markSpam = () => allowed.includes("spam") && act("spam", goToNext);
-  const lift = () =>
-    attempt(`lift ${email}`, async () => {
-      const { version } = await call.person.query({ email });
-      return restrictPerson({ email, version, isRestricted: false });
-    });
   useKeys({ e: answerAndGoOn, "!": markSpam, r: () => allowed.includes("reply") && focusReply() });
 
-  const more = useRef<HTMLButtonElement>(null);
-  const item = (action: Action, label: string, goOn?: () => Promise<void>) =>
-    allowed.includes(action) && (
-      <Menu.Item
-        {...(action === "delete" && { color: "red" })}
-        onClick={() => {
-          // A dialog returns the focus to the element that had it, and the menu is closed by then.
-          more.current?.focus();
-          act(action, goOn);
-        }}
-      >
-        {label}
-      </Menu.Item>
-    );
-  const [primary, press] = isRestricted
-    ? ["Lift restriction", lift]
-    : state === "quarantined" && allowed.includes("release")
-      ? ["Release", () => act("release")]
-      : ["Reply", focusReply];
+  /** The second click of a double click would act on the next message. */
+  const button = (label: string, press: () => unknown, look = {}) => (
+    <Button key={label} onClick={({ detail }) => detail < 2 && press()} {...look}>
+      {label}
+    </Button>
+  );
+  const others = { spam: markSpam, unanswer: () => act("unanswer"), retry: () => act("retry") };
   return (
     <Group className="controls actions" gap={6}>
-      {(primary !== "Reply" || allowed.includes("reply")) && (
-        <Button key={primary} variant="filled" onClick={press}>
-          {primary}
-        </Button>
+      {allowed.includes("release") && button("Release", () => act("release"), { variant: "filled" })}
+      {allowed.includes("reply") && button("Reply", focusReply, { variant: "filled" })}
+      {button(isAnswered ? "Next" : "Answered, next", answerAndGoOn)}
+      {(["spam", "unanswer", "retry"] as const).map(
+        (action) => allowed.includes(action) && button(ACTION_LABELS[action].label, others[action]),
       )}
-      <Button onClick={({ detail }) => detail < 2 && answerAndGoOn()}>{isAnswered ? "Next" : "Answered, next"}</Button>
-      {allowed.includes("spam") && (
-        <Button aria-keyshortcuts="!" onClick={({ detail }) => detail < 2 && markSpam()}>
-          Spam
-        </Button>
-      )}
-      <Menu position="bottom-start" withinPortal={false} transitionProps={{ duration: 0 }}>
-        <Menu.Target>
-          <Button ref={more} rightSection={<span aria-hidden="true">▾</span>}>
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {item("answer", "Mark answered")}
-          {item("unanswer", "Mark unanswered")}
-          {item("retry", "Retry")}
-          {item("delete", "Delete", goToList)}
-        </Menu.Dropdown>
-      </Menu>
+      {allowed.includes("delete") &&
+        button("Delete", () => act("delete", goToList), { variant: "outline", color: "red" })}
+      {question}
     </Group>
-  );
-}
-
-function NoteForm({ reference }: { reference: string }) {
-  const { mutate, error, isPending } = useMutation(trpc.note.mutationOptions());
-  const add = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const text = String(new FormData(form).get("note"));
-    if (text.trim() === "" || isPending) return;
-    mutate({ reference, text }, { onSuccess: () => reloadAll().then(() => form.reset()) });
-  };
-  return (
-    <form className="stack controls" onSubmit={add}>
-      <Textarea
-        name="note"
-        label="Note"
-        description="An export of the sender’s data includes your notes."
-        inputWrapperOrder={["label", "input", "description"]}
-        rows={2}
-        maxLength={MAX_NOTE_LENGTH}
-      />
-      <Failure error={error} />
-      <Button type="submit" size="xs" mr="auto">
-        Add note
-      </Button>
-    </form>
   );
 }
 
@@ -364,21 +297,5 @@ function History({ message: { history } }: { message: MessageDetail }) {
         </li>
       ))}
     </ol>
-  );
-}
-
-function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["footprint"]> }) {
-  const entered = describeInputs(estimate).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
-  return (
-    <Card title="Footprint estimate" id="footprint-title">
-      <p>{asSentence(formatTotal(estimate.totalKg))}</p>
-      <Bars data={categoriesOf(estimate).map(({ category, kg }) => [category, kg])} format={formatMass} />
-      <Table data={{ caption: "Amounts entered", body: entered }} />
-      {estimateNotes(estimate, site.pricePerTonne).map((note) => (
-        <p key={note} className="soft">
-          {note}
-        </p>
-      ))}
-    </Card>
   );
 }

@@ -1,10 +1,20 @@
-import { Alert, Button, DataList, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Paper, Stack, Table, Text } from "@mantine/core";
 import { useDidUpdate, useDocumentTitle, useInterval } from "@mantine/hooks";
-import { type FormEvent, type ReactNode, type SyntheticEvent, useLayoutEffect, useRef, useState } from "react";
+import {
+  type FormEvent,
+  type ReactNode,
+  type SyntheticEvent,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
+import { HIDDEN_CHARACTER, visible } from "../contract/text.ts";
 import { describeFailure, useLive } from "./api.ts";
-import { formatNumber } from "./labels.tsx";
+import { formatNumber } from "./words.ts";
 
 /** The heading of a screen: it gets the focus when the screen opens. `name` is for the browser's tab. */
 export function ScreenTitle({ name, children = name }: { name: string; children?: ReactNode }) {
@@ -29,40 +39,29 @@ export function EmptyPanel({ title, children }: { title: string; children?: Reac
   );
 }
 
-export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
-  return (
-    <Alert color="red" title={<h2>This could not be loaded</h2>}>
-      <p>{describeFailure(error)}</p>
-      <Button mt="sm" onClick={onRetry}>
-        Try again
-      </Button>
-    </Alert>
-  );
-}
+export const FailurePanel = ({ error, onRetry }: { error: unknown; onRetry: () => unknown }) => (
+  <Alert color="red" title={<h2>This could not be loaded</h2>}>
+    <p>{describeFailure(error)}</p>
+    <Button mt="sm" onClick={onRetry}>
+      Try again
+    </Button>
+  </Alert>
+);
 
 interface LoadedProps<Data> {
   query: { data: Data | undefined; error: unknown; refetch: () => unknown };
-  /** Read by screen readers while the data loads. */
-  label: string;
   children: (data: Data) => ReactNode;
 }
 
-/** Renders the loaded data. Until then, renders grey rows, or the error. */
-export function Loaded<Data>({ query: { data, error, refetch }, label, children }: LoadedProps<Data>) {
+/** Renders the loaded data, or the error. */
+export function Loaded<Data>({ query: { data, error, refetch }, children }: LoadedProps<Data>) {
   if (data !== undefined) return children(data);
-  if (error) return <FailurePanel error={error} onRetry={refetch} />;
-  return (
-    <div>
-      <span className="visually-hidden">{label}</span>
-      {[1, 2, 3, 4].map((row) => (
-        <Skeleton key={row} height="4rem" mb="xs" aria-hidden="true" />
-      ))}
-    </div>
-  );
+  return error ? <FailurePanel error={error} onRetry={refetch} /> : <p className="soft">Loading …</p>;
 }
 
 /** A part of the screen that screen readers find by its heading. */
-export function Card({ title, id, children }: { title: string; id: string; children: ReactNode }) {
+export function Card({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
   return (
     <Paper component="section" withBorder className="stack" p="md" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
@@ -71,49 +70,11 @@ export function Card({ title, id, children }: { title: string; id: string; child
   );
 }
 
-export type Fact = readonly [name: ReactNode, value: ReactNode] | false | null | undefined;
+type Fact = readonly [name: ReactNode, value: ReactNode] | false | null | undefined;
 
-export function Facts({ facts, labelWidth = "6.5rem" }: { facts: readonly Fact[]; labelWidth?: string }) {
-  return (
-    <DataList size="md" gap={6} labelWidth={labelWidth}>
-      {facts.map(
-        (fact, index) =>
-          fact && (
-            // biome-ignore lint/suspicious/noArrayIndexKey: facts keep their order
-            <DataList.Item key={index}>
-              <DataList.ItemLabel>{fact[0]}</DataList.ItemLabel>
-              <DataList.ItemValue>{fact[1]}</DataList.ItemValue>
-            </DataList.Item>
-          ),
-      )}
-    </DataList>
-  );
-}
-
-interface BarsProps {
-  data: readonly (readonly [label: string, value: number])[];
-  format: (value: number) => string;
-}
-
-/** A bar consists only of its colour, so forced colours would hide it. */
-const IN_COLOR = { forcedColorAdjust: "none" } as const;
-
-export function Bars({ data, format }: BarsProps) {
-  const highest = Math.max(...data.map(([, value]) => value)) || 1;
-  const percent = (value: number) => (value / highest) * 100;
-  return (
-    <ul className="plain stack" style={IN_COLOR}>
-      {data.map(([label, value]) => (
-        <li key={label}>
-          <Group justify="space-between" wrap="nowrap">
-            <span>{label}</span> <span>{format(value)}</span>
-          </Group>
-          <Progress value={percent(value)} size="md" color="var(--bar)" bg="var(--mist)" aria-hidden="true" />
-        </li>
-      ))}
-    </ul>
-  );
-}
+export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
+  <Table className="facts" data={{ body: facts.filter((fact) => !!fact).map(([name, value]) => [name, value]) }} />
+);
 
 export interface DialogProps {
   title: string;
@@ -133,7 +94,7 @@ export interface DialogProps {
 
 /** Modal for as long as it is rendered; Escape closes it. The focus returns to where it was. */
 export function Dialog(props: DialogProps) {
-  const { title, children, onClose, close = "Cancel", confirm, onConfirm, error, ...button } = props;
+  const { title, children, onClose, close = "Cancel", confirm, onConfirm, error, color, disabled = false } = props;
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -153,7 +114,7 @@ export function Dialog(props: DialogProps) {
         <Group justify="end">
           <Button onClick={onClose}>{close}</Button>
           {confirm && (
-            <Button type="submit" variant="filled" {...button}>
+            <Button type="submit" variant="filled" disabled={disabled} {...(color && { color })}>
               {confirm}
             </Button>
           )}
@@ -172,12 +133,44 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/** The current time, updated every half minute and after every change, because ages grow without changes too. */
-export function useNow(): Date {
+/**
+ * The current time, updated every half minute and after every change, because ages grow without changes too. Also
+ * updated at the given time.
+ */
+export function useNow(at: Date | null = null): Date {
   const [now, setNow] = useState(() => new Date());
   const { token } = useLive();
   const tick = () => setNow(new Date());
   useInterval(tick, 30_000, { autoInvoke: true });
   useDidUpdate(tick, [token]);
+  const atMs = at?.getTime() ?? 0;
+  useEffect(() => {
+    const leftMs = atMs - Date.now();
+    const timer = leftMs > 0 && leftMs < 60_000 && setTimeout(() => setNow(new Date()), leftMs + 1);
+    return () => clearTimeout(timer || undefined);
+  }, [atMs]);
   return now;
+}
+
+const HIDDEN_OR_NOT = new RegExp(`(${HIDDEN_CHARACTER.source})`, "u");
+
+/**
+ * Shows a visitor's text without markup. Makes hidden characters visible and marks them, also line ends unless
+ * `isMultiline`. Right-to-left text does not change the direction of the text around it.
+ */
+export function VisitorText({ text, isMultiline = false }: { text: string; isMultiline?: boolean }) {
+  const parts = text.split(HIDDEN_OR_NOT);
+  return (
+    <bdi dir="auto">
+      {parts.map((part, index) => {
+        if (index % 2 === 0 || (isMultiline && part === "\n")) return part;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+          <mark key={index} title="A hidden character in the text">
+            {visible(part)}
+          </mark>
+        );
+      })}
+    </bdi>
+  );
 }

@@ -8,14 +8,21 @@ import {
   type ContactMessage,
   FIELD_NAMES,
   type FieldErrors,
+  isKnownCountry,
 } from "../contract/contact-message.ts";
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
 import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
-import { ALL_COUNTRIES, countryOptions, formatNumber, formatTime, plural, VisitorText } from "./labels.tsx";
-import { Dialog, EmptyPanel, Facts, Loaded, ScreenTitle, useNow } from "./parts.tsx";
+import { Dialog, EmptyPanel, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
+import { countryName, plural } from "./words.ts";
 
 const route = getRouteApi("/people");
+
+const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+const COUNTRIES = LETTERS.flatMap((one) => LETTERS.map((other) => one + other))
+  .filter(isKnownCountry)
+  .map((value) => ({ value, label: countryName(value) }))
+  .sort((one, other) => one.label.localeCompare(other.label));
 
 export function PersonScreen() {
   const { email } = route.useSearch();
@@ -28,7 +35,7 @@ export function PersonScreen() {
       <ScreenTitle name="Person">
         <VisitorText text={email} />
       </ScreenTitle>
-      <Loaded query={query} label="Loading this person’s messages">
+      <Loaded query={query}>
         {(person) =>
           person.messages.length > 0 ? (
             <PersonOf key={email} person={person} />
@@ -45,9 +52,6 @@ function PersonOf({ person }: { person: Person }) {
   const now = useNow();
   const [dialog, setDialog] = useState<ReactNode>(null);
   const { email, messages, restricted, version } = person;
-  const names = [...new Set(messages.map(({ name }) => name))];
-  const [newest, oldest] = [messages[0], messages.length > 1 && messages.at(-1)];
-
   // Loads the person again, so that the form shows and saves only current data.
   const open = (PersonDialog: typeof CorrectDialog | typeof EraseDialog) =>
     attempt(`open ${email}`, async () => {
@@ -60,23 +64,9 @@ function PersonOf({ person }: { person: Person }) {
     attempt(`restrict ${email}`, () => restrictPerson({ email, version, isRestricted }));
   return (
     <>
-      <Facts
-        facts={[
-          [
-            names.length === 1 ? "Name" : "Names",
-            names.map((name, index) => (
-              <span key={name}>
-                {index > 0 && ", "}
-                <VisitorText text={name} />
-              </span>
-            )),
-          ],
-          ["Wrote", plural(messages.length, "message")],
-          newest && [oldest ? "Last on" : "On", formatTime(newest.acceptedAt)],
-          oldest && ["First on", formatTime(oldest.acceptedAt)],
-          restricted !== "none" && ["Restricted", `${restricted === "all" ? "All" : "Some"}: kept, but not used`],
-        ]}
-      />
+      {restricted !== "none" && (
+        <p>{restricted === "all" ? "All" : "Some"} of these messages are restricted: kept, but not used.</p>
+      )}
       <Group gap="xs" className="controls">
         <Button onClick={() => saveAs("privacy-export.json", { email })}>Export</Button>
         <Button onClick={() => open(CorrectDialog)}>Correct</Button>
@@ -135,7 +125,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     const { label, maxLength, input: kind } = CONTACT_FIELDS[name];
     const native = { name, label, defaultValue: first[name], error: errors[name], autoComplete: "off" };
     if (kind === "country") {
-      const data = [{ value: "", label: "No country" }, ...countryOptions(ALL_COUNTRIES)];
+      const data = [{ value: "", label: "No country" }, ...COUNTRIES];
       return <NativeSelect key={name} {...native} data={data} />;
     }
     const text = { ...native, maxLength, dir: "auto" };
@@ -166,7 +156,6 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
   const [typed, setTyped] = useState("");
   const isSame = typed.trim().toLowerCase() === email.trim().toLowerCase();
   const count = plural(messages.length, "message");
-  const unsent = messages.filter(({ state }) => state === "queued" || state === "failed").length;
   const { mutate, error, isPending } = useMutation(
     trpc.erase.mutationOptions({
       async onSuccess(answer) {
@@ -192,7 +181,6 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
         files on this machine. This cannot be undone. It does not change backups, emails that were already sent, or what
         the receiver of HOOK_URL has: tell whoever has copies.
       </p>
-      {unsent > 0 && <p>{formatNumber(unsent)} of these messages never reached the team.</p>}
       <TextInput
         label="Type the address to confirm"
         inputMode="email"
@@ -205,7 +193,7 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
   );
 }
 
-export async function restrictPerson(request: Parameters<typeof call.restrict.mutate>[0]): Promise<Notice> {
+async function restrictPerson(request: Parameters<typeof call.restrict.mutate>[0]): Promise<Notice> {
   const answer = await call.restrict.mutate(request);
   await reloadAll();
   const done = request.isRestricted ? "restricted: kept, but neither sent nor deleted" : "no longer restricted";

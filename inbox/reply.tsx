@@ -1,17 +1,17 @@
 import { Alert, Button, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { getHotkeyHandler } from "@mantine/hooks";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
 import { site } from "../app/site.ts";
-import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
-import { type DraftText, quote } from "../contract/reply.ts";
+import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_UNDO_MS } from "../contract/operator-limits.ts";
+import { quote } from "../contract/reply.ts";
 import { asSentence, visible } from "../contract/text.ts";
-import { attempt, perform } from "./actions.tsx";
-import { call, describeFailure, isRefused, type MessageDetail, reloadAll } from "./api.ts";
-import { isSaved, startSending, takenBack, useDraft } from "./draft.ts";
-import { formatSince, formatTime, VisitorText } from "./labels.tsx";
-import { Card, Facts, focusTitle, useNow } from "./parts.tsx";
+import { attempt, useActions, useQuestion } from "./actions.tsx";
+import { call, describeFailure, isRefused, type MessageDetail, reloadAll, trpc } from "./api.ts";
+import { isSaved, startSending, takeBackBy, type Writing } from "./draft.ts";
+import { Card, Failure, focusTitle, VisitorText } from "./parts.tsx";
+import { formatSince, formatTime, unfilledFacts, waitText } from "./words.ts";
 
-/** A colleague with an older draft does something else. */
-const REPLYING_MS = 10 * 60_000;
 const FIELD_ID = "reply-text";
 
 export function focusReply(): void {
@@ -20,147 +20,133 @@ export function focusReply(): void {
   field?.setSelectionRange(field.value.length, field.value.length);
 }
 
-interface ReplyCardProps {
+interface ReplyProps {
   message: MessageDetail;
+  writing: Writing;
+  now: Date;
   /** Shows the next unanswered message. */
   goToNext: () => Promise<void>;
   /** Shows this message again. */
   goBack: () => Promise<void>;
 }
 
-export function ReplyCard({ message, ...ways }: ReplyCardProps) {
-  const { history, allowed, replyRefusal } = message;
+export function ReplyCard(props: ReplyProps) {
+  const { message, writing, now } = props;
+  const { allowed, replyRefusal } = message;
   const { reply } = message.deliveries;
-  const writing = useDraft(message);
-  const rewrite = () => {
-    const sent = history.findLast(({ kind }) => kind === "replied")?.detail ?? "";
-    const [subject = "", text = ""] = sent.split(/\n\n(.*)/s);
-    writing.insert({ subject, text });
-    setTimeout(focusReply);
-  };
+  const { perform } = useActions();
   return (
-    <Card title="Reply" id="reply-title">
-      {reply?.state === "queued" && (
-        <Alert color="gray" title="Reply: waiting">
-          {reply.error === null
-            ? `It is sent at ${formatTime(reply.dueAt ?? reply.changedAt)} if the website is running. You can write another reply after that.`
-            : `${asSentence(reply.error)} Next attempt ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
+    <Card title="Reply">
+      {message.waits.reply && (
+        <Alert color="gray" title={waitText(message.waits.reply, now)}>
+          Your reply is stored. You can write another one once it is sent.
         </Alert>
       )}
       {reply?.state === "delivered" && (
         <p className="soft">
-          Reply: delivered on {formatTime(reply.changedAt)}. Answers go to {message.mailTo ?? site.contactEmail}.
+          Sent on {formatTime(reply.changedAt)}. Answers go to {message.mailTo ?? site.contactEmail}.
         </p>
       )}
       {reply?.state === "failed" && (
-        <Alert color="red" title="Reply: failed">
+        <Alert color="red" title="Reply failed">
           <p>{asSentence(reply.error ?? "")}</p>
-          <Group gap="xs" mt="xs">
-            {allowed.includes("retry") && (
-              <Button size="xs" onClick={() => perform("retry", [message])}>
-                Retry
-              </Button>
-            )}
-            {allowed.includes("reply") && (
-              <Button size="xs" onClick={rewrite}>
-                Rewrite the reply
-              </Button>
-            )}
-          </Group>
+          {allowed.includes("retry") && (
+            <Button size="xs" mt="xs" onClick={() => perform("retry", [message])}>
+              Retry
+            </Button>
+          )}
         </Alert>
       )}
       {replyRefusal !== null && reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>}
-      <ReplyForm message={message} writing={writing} {...ways} />
+      {/* Stays while a reply waits, so that it keeps what the operator is writing. */}
+      {(replyRefusal === null || writing.draft.text.trim() !== "") && <ReplyForm {...props} />}
     </Card>
   );
 }
 
-/** What colleagues do, so that no two people answer the same message without knowing. */
-function Colleagues({ drafts, reply, isWriting }: MessageDetail["colleagues"] & { isWriting: boolean }) {
-  const now = useNow();
-  const isRecent = ({ savedAt }: { savedAt: Date }) => now.getTime() - savedAt.getTime() < REPLYING_MS;
-  const names = drafts.filter(isRecent).flatMap(({ author }) => (author === null ? [] : visible(author)));
-  return (
-    <div role="status">
-      {names.length > 0 && (
-        <p>
-          <strong>{names.join(" and ")}</strong> {names.length > 1 ? "are" : "is"} replying
-        </p>
-      )}
-      {isWriting && reply && (
-        <p>
-          <strong>{visible(reply.author ?? "A colleague")}</strong> replied at {formatSince(reply.at, now)}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** Stays while a reply waits, so that it keeps what the operator is writing. */
-function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { writing: ReturnType<typeof useDraft> }) {
-  const { reference, version, email, replyRefusal } = message;
+function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
+  const { reference, version, email, replyRefusal, colleagues, savedReplies, history, readAt } = message;
   const { draft, change, insert } = writing;
   const { key, subject, text, isSending } = draft;
+  const { ask, question } = useQuestion();
+  /** Until when the operator has seen the answers of others. */
+  const [seenAt, setSeenAt] = useState(readAt);
   const isReady = !isSending && replyRefusal === null;
 
-  const send = (event: { preventDefault(): void }, isNext = false) => {
-    event.preventDefault();
-    if (!isReady || text.trim() === "" || subject.trim() === "") return;
+  const send = (isNext: boolean, since: Date) => {
     const { pathname } = location;
-    const reply = { reference, version, key, subject, text, isUndoable: true, isAnswer: isNext };
+    const reply = { reference, version, key, subject, text, since, isUndoable: true, isAnswer: isNext };
     const sendReply = startSending(reference, draft, () => call.reply.mutate(reply));
     // A new name for every press: `isSending` ignores a second one.
     void attempt(`reply ${crypto.randomUUID()}`, async () => {
       try {
-        await sendReply();
+        const { outcome, by, wait } = await sendReply();
+        const isStillHere = location.pathname === pathname;
+        if (outcome === "stored" && isStillHere) {
+          focusTitle();
+          if (isNext) await goToNext();
+        }
+        void reloadAll();
+        if (outcome === "stored") {
+          const undo = () => takeBack(reference, key, goBack);
+          const when = wait ? waitText(wait, new Date()) : "";
+          return { tone: "success", text: `Stored. ${when}`, undo, shownMs: REPLY_UNDO_MS };
+        }
+        const answered = `${visible(by.author ?? "A colleague")} answered at ${formatSince(by.at, new Date())}.`;
+        if (!isStillHere) return { tone: "failure", text: `${answered} Your reply to ${reference} was not sent.` };
+        setSeenAt(by.at);
+        ask({
+          title: `${answered} Send yours too?`,
+          children: <Written text={by.detail ?? ""} />,
+          confirm: "Send reply",
+          act: () => send(isNext, by.at),
+        });
+        return null;
       } catch (error) {
         await reloadAll();
         const details = [describeFailure(error), "You can send it again: the sender gets it once."];
         return { tone: "failure", text: `Sending the reply to ${reference} failed.`, details };
       }
-      if (location.pathname === pathname) {
-        focusTitle();
-        if (isNext) await goToNext();
-      }
-      void reloadAll();
-      const undo = () => takeBack(reference, key, { subject, text }, goBack);
-      return { tone: "success", text: "Reply sent.", undo, shownMs: REPLY_UNDO_MS };
     });
   };
-  const press = getHotkeyHandler([
+  const press = (event: { preventDefault(): void }, isNext = false) => {
+    event.preventDefault();
+    // An own reply is no answer of somebody else.
+    const own = colleagues.reply ? undefined : history.findLast(({ kind }) => kind === "replied")?.at;
+    if (isReady && text.trim() !== "" && subject.trim() !== "") send(isNext, own && own > seenAt ? own : seenAt);
+  };
+  const keys = getHotkeyHandler([
     ["Escape", focusTitle],
-    ["mod+Enter", send],
-    ["mod+shift+Enter", (event) => send(event, true)],
+    ["mod+Enter", (event) => press(event)],
+    ["mod+shift+Enter", (event) => press(event, true)],
   ]);
-  const draftState = draft.error
-    ? `Your draft is not saved. ${describeFailure(draft.error)}`
-    : text.trim() !== "" && (isSaved(draft) ? "Your draft is saved." : "Saving your draft …");
-  if (replyRefusal !== null && text.trim() === "") return null;
-  return (
-    <form className="stack controls" onKeyDown={press} onSubmit={send}>
-      <Colleagues {...message.colleagues} isWriting={text.trim() !== ""} />
-      {message.colleagues.drafts.map((one) => (
-        <details key={one.author}>
-          <summary>
-            Draft of {visible(one.author ?? "an unknown author")}, {formatTime(one.savedAt)}
-          </summary>
-          <p className="written" dir="auto">
-            <VisitorText text={one.text} isMultiline />
-          </p>
-        </details>
-      ))}
-      <Facts labelWidth="2rem" facts={[["To", <VisitorText key="to" text={email} />]]} />
-      {message.savedReplies.length > 0 && (
+  const form = (
+    <form className="stack controls" onKeyDown={keys} onSubmit={press}>
+      <div role="status">
+        {colleagues.drafts.map((one) => (
+          <details key={one.author}>
+            <summary>
+              <strong>{visible(one.author ?? "An unknown author")}</strong> is replying: draft of{" "}
+              {formatSince(one.savedAt, now)}
+            </summary>
+            <Written text={one.text} />
+          </details>
+        ))}
+      </div>
+      <p>
+        To <VisitorText text={email} />
+      </p>
+      {savedReplies.length > 0 && (
         <NativeSelect
           label="Insert a saved reply"
           value=""
           onChange={({ target }) => {
-            const saved = message.savedReplies.find(({ name }) => name === target.value);
-            if (saved) insert({ text: saved.text });
+            const saved = savedReplies.find(({ name }) => name === target.value);
+            if (saved) insert(saved.text);
           }}
           data={[
             "",
-            ...message.savedReplies.map(({ name, needsEstimate }) => ({
+            ...savedReplies.map(({ name, needsEstimate }) => ({
               value: name,
               label: needsEstimate ? `${name} (needs an estimate)` : name,
               disabled: needsEstimate,
@@ -188,34 +174,99 @@ function ReplyForm({ message, writing, goToNext, goBack }: ReplyCardProps & { wr
         <Button type="submit" variant="filled" aria-disabled={!isReady} aria-keyshortcuts="Control+Enter">
           Send reply
         </Button>
-        <Button aria-keyshortcuts="Control+Shift+Enter" onClick={(event) => send(event, true)}>
+        <Button aria-keyshortcuts="Control+Shift+Enter" onClick={(event) => press(event, true)}>
           Send and next
         </Button>
-        <span className="soft" role="status" data-trouble={Boolean(draft.error)}>
-          {draftState}
-        </span>
+        <DraftState writing={writing} now={now} />
       </Group>
-      <p className="soft">Quoted below your text:</p>
-      <p className="written soft" dir="auto">
-        <VisitorText text={quote(message)} isMultiline />
-      </p>
+      <p className="soft">Below your text:</p>
+      <div className="soft">
+        {message.signature && <Written text={message.signature} />}
+        <Written text={quote(message)} />
+      </div>
     </form>
+  );
+  return (
+    <>
+      {form}
+      {question}
+    </>
+  );
+}
+
+const Written = ({ text }: { text: string }) => (
+  <p className="written" dir="auto">
+    <VisitorText text={text} isMultiline />
+  </p>
+);
+
+/** Whether what is typed is saved, and what another window of this operator has done since. */
+function DraftState({ writing: { draft, elsewhere, showStored }, now }: { writing: Writing; now: Date }) {
+  const unfilled = unfilledFacts(draft.text);
+  const saved = isSaved(draft) ? "Your draft is saved." : "Saving your draft …";
+  const state = draft.error ? `Your draft is not saved. ${describeFailure(draft.error)}` : saved;
+  const other = elsewhere && {
+    saved: `Another window of yours saved a newer draft at ${formatSince(elsewhere.at, now)}.`,
+    sent: `A reply in your name was sent at ${formatSince(elsewhere.at, now)}.`,
+  };
+  return (
+    <>
+      <span className="soft" role="status" data-trouble={Boolean(draft.error) || elsewhere !== null}>
+        {other ? other[elsewhere.did] : draft.text.trim() !== "" && state}
+        {unfilled.length > 0 && ` ${unfilled.join(", ")} is sent as it stands: only saved replies fill it in.`}
+      </span>
+      {elsewhere && (
+        <Button size="xs" onClick={showStored}>
+          {elsewhere.did === "saved" ? "Show it" : "Remove this draft"}
+        </Button>
+      )}
+    </>
   );
 }
 
 /** A failed attempt can be repeated from its notice. */
-function takeBack(reference: string, key: string, reply: DraftText, goBack: () => Promise<void>): void {
+function takeBack(reference: string, key: string, goBack: () => Promise<void>): void {
   void attempt(`take back ${key}`, async () => {
     try {
-      await call.takeBackReply.mutate({ reference, key });
+      await takeBackBy(reference, () => call.takeBackReply.mutate({ reference, key }));
     } catch (error) {
       await reloadAll();
-      const undo = isRefused(error) ? undefined : () => takeBack(reference, key, reply, goBack);
+      const undo = isRefused(error) ? undefined : () => takeBack(reference, key, goBack);
       return { tone: "failure", text: describeFailure(error), undo };
     }
-    takenBack(reference, reply);
     await goBack();
     await reloadAll();
     return { tone: "success", text: "The reply was not sent. It is a draft again." };
   });
+}
+
+export function NoteForm({ reference, writing: { draft, change } }: { reference: string; writing: Writing }) {
+  const { mutate, error, isPending } = useMutation(trpc.note.mutationOptions());
+  const { note } = draft;
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    if (note.trim() === "" || isPending) return;
+    mutate({ reference, text: note }, { onSuccess: () => reloadAll().then(() => change({ note: "" })) });
+  };
+  return (
+    <form className="stack controls" onSubmit={add}>
+      <Textarea
+        label="Note"
+        description="An export of the sender’s data includes your notes."
+        inputWrapperOrder={["label", "input", "description"]}
+        rows={2}
+        maxLength={MAX_NOTE_LENGTH}
+        value={note}
+        readOnly={isPending}
+        onChange={({ target }) => change({ note: target.value })}
+      />
+      <Failure error={error ?? (note === "" ? null : draft.error)} />
+      <Group gap="sm">
+        <Button type="submit" size="xs">
+          Add note
+        </Button>
+        <span className="soft">{note.trim() !== "" && isSaved(draft) && "Not added yet; kept for you."}</span>
+      </Group>
+    </form>
+  );
 }

@@ -1,25 +1,46 @@
 import { Badge, Checkbox, Text } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Link, type SearchSchemaInput } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
+// The small variant of zod, because the full one contains its error messages in every language.
+import * as z from "zod/mini";
 import { CONTACT_FIELDS, FIELD_NAMES } from "../contract/contact-message.ts";
 import { formatMass } from "../contract/footprint/fields.ts";
-import { EXPIRY_NOTICE_MS } from "../contract/operator-limits.ts";
+import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { visible } from "../contract/text.ts";
-import type { MessageView } from "./api.ts";
-import { countryName, erasedWhen, Moment, VisitorText } from "./labels.tsx";
-import type { ListView } from "./list-view.ts";
+import type { Filter, MessageView, Tab } from "./api.ts";
+import { VisitorText } from "./parts.tsx";
+import { countryName, formatAge, formatTime, marksOf } from "./words.ts";
 
-export const STATE = {
-  queued: ["Waiting", "gray"],
-  delivered: ["Delivered", "green"],
-  failed: ["Failed", "red"],
-  quarantined: ["Quarantined", "yellow"],
-} as const;
-/** The labels of the quarantine reasons, except the trap and the limits. */
-const HELD_AS: Readonly<Partial<Record<NonNullable<MessageView["quarantineReason"]>, string>>> = {
-  "looks-like-spam": "Looks like spam",
-  "marked-as-spam": "Marked as spam",
+export const TAB_NAME: Readonly<Record<Tab, string>> = {
+  unanswered: "Unanswered",
+  all: "All",
+  answered: "Answered",
+  waiting: "Waiting",
+  failed: "Failed",
+  quarantined: "Quarantined",
 };
+export const TABS = Object.keys(TAB_NAME) as Tab[];
+export const PAGE_SIZE = 50;
+
+// The page's policy forbids code from strings, and even an attempt would be reported.
+z.config({ jitless: true });
+
+/**
+ * What the list shows. All of it is in the page's URL, so that a view can be bookmarked, shared and restored. Invalid
+ * values in a URL are replaced by defaults.
+ */
+const LIST_VIEW = z.object({
+  tab: z.catch(z.enum(TABS), "unanswered"),
+  search: z.catch(z.string().check(z.trim(), z.maxLength(MAX_SEARCH_LENGTH)), ""),
+  /** Counted from 1. */
+  page: z.catch(z.coerce.number().check(z.int(), z.gte(1), z.lte(9_999_999)), 1),
+});
+export type ListView = z.output<typeof LIST_VIEW>;
+
+export const NEWEST = LIST_VIEW.parse({});
+export const parseListView = (given: Partial<ListView> & SearchSchemaInput): ListView => LIST_VIEW.parse(given);
+export const filterOf = ({ tab, search }: ListView): Filter => ({ tab, ...(search && { search }) });
+
 /** The fields that stand beside the state. The others have places of their own. */
 const MARKED_FIELDS = FIELD_NAMES.filter(
   (field) => CONTACT_FIELDS[field].isListed && !["name", "email", "message"].includes(field),
@@ -27,26 +48,12 @@ const MARKED_FIELDS = FIELD_NAMES.filter(
 /** A row never shows more of a text. */
 const EXCERPT_LENGTH = 400;
 
-/** The marks that an operator needs. A delivered message needs none. */
-export function StateMarks({ message, now }: { message: Omit<MessageView, "hasNote">; now: Date }) {
-  const { state, expiresAt, answeredAt, isRestricted, deliveryMarks } = message;
-  const held = state === "quarantined" && message.quarantineReason && HELD_AS[message.quarantineReason];
-  const isExpiring = expiresAt && answeredAt === null && expiresAt.getTime() - now.getTime() < EXPIRY_NOTICE_MS;
-  const marks = [
-    held ? [held, "yellow"] : state !== "delivered" && STATE[state],
-    ...deliveryMarks.map(({ text, isFailed }) => [text, isFailed ? "red" : "gray"] as const),
-    isExpiring && [`Erasure ${erasedWhen(expiresAt, now)}`, "yellow"],
-    answeredAt && ["Answered", "green"],
-    isRestricted && ["Restricted", "gray"],
-  ] as const;
-  return marks.map(
-    (mark) =>
-      mark && (
-        <Badge key={mark[0]} variant="light" color={mark[1]}>
-          {mark[0]}
-        </Badge>
-      ),
-  );
+export function Marks({ message, now }: { message: Parameters<typeof marksOf>[0]; now: Date }) {
+  return marksOf(message, now).map(([text, color]) => (
+    <Badge key={text} variant="light" color={color}>
+      {text}
+    </Badge>
+  ));
 }
 
 export const rowId = (reference: string) => `message-${reference}`;
@@ -77,22 +84,20 @@ interface MessageRowsProps {
   messages: readonly MessageView[];
   now: Date;
   label: string;
-  /** The rows that have just arrived. */
-  fresh?: ReadonlySet<string>;
   /** The list that contains these rows. */
   view?: Partial<ListView>;
   selection?: { isSelected(reference: string): boolean; toggle(reference: string): void };
 }
 
-export function MessageRows({ messages, now, label, fresh, view = {}, selection }: MessageRowsProps) {
+export function MessageRows({ messages, now, label, view = {}, selection }: MessageRowsProps) {
   return (
     <ul className="plain rows" aria-label={label} {...useKeptFocus(messages)}>
       {messages.map((message) => {
-        const { reference, name, email, country, footprint, acceptedAt, answeredAt } = message;
+        const { reference, name, email, country, footprint, acceptedAt, answeredAt, hasNote } = message;
         const isSelected = selection?.isSelected(reference) ?? false;
         const excerpt = message.message.slice(0, EXCERPT_LENGTH).toWellFormed().replaceAll(/\s+/g, " ");
         return (
-          <li key={reference} className="row" data-selected={isSelected} data-fresh={fresh?.has(reference) ?? false}>
+          <li key={reference} className="row" data-selected={isSelected}>
             {selection && (
               <Checkbox
                 checked={isSelected}
@@ -112,7 +117,12 @@ export function MessageRows({ messages, now, label, fresh, view = {}, selection 
               <span className="row-text">
                 <VisitorText text={excerpt} />
                 <span className="marks">
-                  <StateMarks message={message} now={now} />
+                  {hasNote && (
+                    <Badge variant="outline" color="gray" c="inherit">
+                      Note
+                    </Badge>
+                  )}
+                  <Marks message={message} now={now} />
                   {MARKED_FIELDS.map(
                     (field) =>
                       message[field] !== "" && (
@@ -124,9 +134,9 @@ export function MessageRows({ messages, now, label, fresh, view = {}, selection 
                   {footprint && <span className="soft">{formatMass(footprint.totalKg)} estimated</span>}
                 </span>
               </span>
-              <span className="soft">
-                <Moment at={acceptedAt} now={now} />
-              </span>
+              <time className="soft" dateTime={acceptedAt.toISOString()} title={formatTime(acceptedAt)}>
+                {formatAge(acceptedAt, now)}
+              </time>
             </Link>
           </li>
         );
