@@ -78,7 +78,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       electricity,
       limits,
       meter,
-      now,
+      now: options.now,
       onStored,
       onNotStored,
       noteDefect,

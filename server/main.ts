@@ -22,7 +22,6 @@ import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
 import { MINUTE_MS, repeat, systemClock } from "./time.ts";
 import { type Alerts, postAlert, startAlerts } from "./watch/alerts.ts";
-import { openSharedClock } from "./watch/clock.ts";
 import { openMetrics } from "./watch/metrics.ts";
 import { createWatch } from "./watch/troubles.ts";
 
@@ -49,13 +48,11 @@ async function run(config: Config): Promise<void> {
   const identity = { ...site, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
   const store = await openStore(config, { isServer: true, onEnd: (error) => void endWith(error, brand, alertUrl) });
-  const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ status: store.status });
-  const clock = sharedClock ?? systemClock;
   const watch = createWatch({ store, dataDir, channels: channelsOf(config), answerWithin, askedBy: "server" });
   const metrics =
     config.metricsPort === null
       ? null
-      : await openMetrics({ host: config.metricsHost, port: config.metricsPort, watch, now: () => clock.now() });
+      : await openMetrics({ host: config.metricsHost, port: config.metricsPort, watch, now: () => new Date() });
   const meter = metrics?.meter;
   const readiness = createReadiness();
 
@@ -72,7 +69,6 @@ async function run(config: Config): Promise<void> {
     logStream,
     meter,
     readiness,
-    now: () => clock.now(),
     onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
     onNotStored: () => alerts?.checkNow(),
   });
@@ -86,14 +82,14 @@ async function run(config: Config): Promise<void> {
   // that cannot be written is told by alerts.
   const noteDefect = createDefectLog(log);
   const reportNode = (pauses: readonly Pause[] | null) =>
-    store.status.reportNode(pauses, clock.now()).catch((error) => void noteDefect(error));
+    store.status.reportNode(pauses).catch((error) => void noteDefect(error));
   const onPauseChange = () => void reportNode(outbox?.pauses ?? []).then(() => alerts?.checkNow());
-  outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
-  const reports = repeat(() => reportNode(outbox?.pauses ?? []), MINUTE_MS, clock, true);
-  const purge = startPurge({ store, dataDir, log, clock });
+  outbox = startOutbox({ store, senders, log, meter, onPauseChange });
+  const reports = repeat(() => reportNode(outbox?.pauses ?? []), MINUTE_MS, systemClock, true);
+  const purge = startPurge({ store, dataDir, log });
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
-  const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl, clock };
+  const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl };
   alerts = startAlerts({ ...alertOptions, log: startLog });
 
   onStopSignal(process, () => void shutDown());
@@ -123,7 +119,7 @@ async function run(config: Config): Promise<void> {
     await app.close();
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
-    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
+    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop()]);
     await Promise.all([metrics?.close(), reports.stop()]);
     await reportNode(null);
     await store.close();

@@ -74,11 +74,3 @@ export async function withinMs<T>(
 function timeoutError(limitMs: number): Error {
   return new Error(`took more than ${limitMs} ms`);
 }
-
-/**
- * Whether a time is less than `windowMs` away. The window extends equally into the future: another node's clock may be
- * slightly ahead, and a clock may be set back. A time from a clock that was a day wrong is outside.
- */
-export function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
-  return Math.abs(atMs - nowMs) < windowMs;
-}

@@ -213,7 +213,7 @@ describe("on SQLite", () => {
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
     expect(await cli("retry", "--failed")).toEqual(done("0 messages queued again.\n"));
     expect(await cli("retry", "--queued")).toEqual(done("0 messages due within a minute.\n"));
-    await settle("mail", { kind: "deferred", dueAt: minutesAgo(-60), error: "451" }, new Date());
+    await settle("mail", { kind: "deferred", delayMs: 3_600_000, error: "451" }, new Date());
     expect(await cli("retry", "--queued")).toEqual(done("1 message due within a minute.\n"));
     expect(await cli("retry", "--queued", "--failed")).toMatchObject({ code: 2 });
     expect(await cli("retry", held)).toEqual(

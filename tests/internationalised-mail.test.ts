@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
-import { mailSender } from "../server/outbox/mail.ts";
-import { replySender } from "../server/outbox/reply.ts";
+import { mailSender, replySender } from "../server/outbox/mail.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
 

@@ -101,7 +101,6 @@ export function acceptMessage(store: Store, fields: Partial<ContactMessage>, arr
 
 async function fillStore(store: Store): Promise<void> {
   const electricity = ELECTRICITY;
-  const soon = new Date(Date.now() + 86_400_000);
   for (let index = 60; index >= 0; index -= 1) {
     const acceptedAt = new Date(Date.now() - (index * index * 11 + index * 23 + 4) * 60_000);
     const deliveredAt = new Date(acceptedAt.getTime() + (index % 9 === 0 ? 200_000 : 3000));
@@ -118,7 +117,7 @@ async function fillStore(store: Store): Promise<void> {
     if (index === 1) {
       outcome = {
         kind: "deferred",
-        dueAt: soon,
+        delayMs: 3_600_000,
         error: "no connection to the mail server, or a broken connection (ECONNREFUSED)",
       };
     } else if (index % 17 === 3) {

@@ -63,7 +63,7 @@ test("says what a reply waits for", async () => {
   await store.status.reportNode([], now);
   expect(await waits()).toEqual({ kind: "sending", until: null, reason: null });
   const claim = await claimOne(store, now, "reply");
-  await store.queue.settle(claim, { kind: "deferred", dueAt: later(now, 60_000), error: "451 later" }, now);
+  await store.queue.settle(claim, { kind: "deferred", delayMs: 60_000, error: "451 later" }, now);
   expect(await waits()).toEqual({ kind: "later", until: later(now, 60_000), reason: "451 later" });
   await store.status.reportNode([{ channel: "reply", reason: "wrong password", since: now }], now);
   expect(await waits()).toEqual({ kind: "paused", until: null, reason: "wrong password" });

@@ -76,8 +76,8 @@ function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
 
 /** Returns how both faces of the desk show these messages. */
 export async function viewerOf(messages: readonly StoredMessage[], store: Store) {
-  const now = await store.status.time();
-  const website = await store.status.website(now);
+  const now = new Date();
+  const website = await store.status.website();
   const written = await store.messages.notes(messages.map(({ reference }) => reference));
   return (message: StoredMessage) => ({
     ...message,
@@ -118,7 +118,7 @@ function waitsOf({ deliveries, isRestricted }: StoredMessage, now: Date, { isRun
 export async function readDetail(reference: string, { store, account, mailTo, replyTexts }: Desk) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
-  const readAt = await store.status.time();
+  const readAt = new Date();
   if (message.state === "quarantined") await store.messages.markSeen(message.reference, readAt);
   const drafts = await store.messages.readDrafts(reference);
   const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
@@ -199,7 +199,7 @@ export interface Target {
  * `refused` ones are left alone.
  */
 export async function actOn(action: Action, targets: readonly Target[], { store, dataDir }: Desk, step?: string) {
-  const now = await store.status.time();
+  const now = new Date();
   const references = targets.map(({ reference }) => reference);
   const versions = targets.flatMap(({ version }) => version ?? []);
   const selection = { references, versions: versions.length > 0 ? versions : undefined };
@@ -222,7 +222,7 @@ export async function actOn(action: Action, targets: readonly Target[], { store,
 
 /** Takes back all marks of a step; `skipped` are the messages that were marked again since. */
 export async function undoStep(step: string, { store }: Desk) {
-  const now = await store.status.time();
+  const now = new Date();
   const [done, skipped]: [string[], string[]] = [[], []];
   for (let some = await store.messages.undo(step, now); some; some = await store.messages.undo(step, now)) {
     done.push(...some.done);
@@ -242,7 +242,7 @@ export async function replyTo(
   { isUndoable, since, ...rest }: { isUndoable: boolean; since?: Date | undefined } & Pick<ReplyOptions, "isAnswer">,
   store: Store,
 ) {
-  const now = await store.status.time();
+  const now = new Date();
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };

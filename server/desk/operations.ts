@@ -122,7 +122,7 @@ export const router = t.router({
     .input(z.object({ action: z.enum(["retry", "release"]), since: z.date().default(new Date(0)) }))
     .mutation(async ({ input: { action, since }, ctx: { store } }) => {
       const state = ({ retry: "failed", release: "quarantined" } as const)[action];
-      const now = await store.status.time();
+      const now = new Date();
       let count = 0;
       for await (const messages of eachPage({ state, since }, PAGE_SIZE, store.messages)) {
         const references = messages.map(({ reference }) => reference);
@@ -135,8 +135,7 @@ export const router = t.router({
   retryQueued: operation.mutation(async ({ ctx: { store } }) => {
     const ids = new Set<number>();
     for (const channel of CHANNELS) {
-      for (const id of (await store.queue.flushBacklog(channel, await store.status.time(), "operator")) ?? [])
-        ids.add(id);
+      for (const id of (await store.queue.flushBacklog(channel, null, "operator")) ?? []) ids.add(id);
     }
     return ids.size;
   }),
@@ -144,7 +143,7 @@ export const router = t.router({
   note: operation
     .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
     .mutation(async ({ input: { reference, text }, ctx: { store } }) => {
-      const isAdded = await store.messages.addNote(reference, text, await store.status.time());
+      const isAdded = await store.messages.addNote(reference, text, new Date());
       if (!isAdded) throw new NoMessage(reference);
     }),
 
@@ -170,7 +169,7 @@ export const router = t.router({
   takeBackReply: operation
     .input(REFERENCE.extend({ key: z.uuid() }))
     .mutation(async ({ input: { reference, key }, ctx: { store } }) => {
-      const isTakenBack = await store.messages.takeBackReply(reference, key, await store.status.time());
+      const isTakenBack = await store.messages.takeBackReply(reference, key, new Date());
       if (isTakenBack) return;
       const problem = "The reply can no longer be taken back";
       throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
@@ -186,7 +185,7 @@ export const router = t.router({
       }),
     )
     .mutation(async ({ input: { reference, ...draft }, ctx: { store } }) => {
-      const savedAt = await store.status.time();
+      const savedAt = new Date();
       if (!(await store.messages.saveDraft(reference, draft, savedAt))) throw new NoMessage(reference);
       return { savedAt };
     }),
@@ -248,7 +247,7 @@ export type Router = typeof router;
 /** Not over HTTP, because it writes any file that the user may. */
 const fileRouter = t.router({
   backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
-    await store.archive.backup(resolve(file), await store.status.time()).catch(explainUnwritable(file));
+    await store.archive.backup(resolve(file), new Date()).catch(explainUnwritable(file));
   }),
 });
 

@@ -27,7 +27,7 @@ export async function exportPerson(email: string, store: Store): Promise<string>
     const theirs = drafts.filter(({ reference }) => reference === message.reference);
     return theirs.length === 0 ? message : { ...message, drafts: theirs.map(({ reference: _, ...draft }) => draft) };
   });
-  return visibleJson({ email, exportedAt: await store.status.time(), messages: withDrafts });
+  return visibleJson({ email, exportedAt: new Date(), messages: withDrafts });
 }
 
 /** If a version is given and the person's messages have another version, nothing is changed. */
@@ -51,7 +51,7 @@ const resultOf = (messages: number, references: readonly string[] = []) =>
 export async function restrictPerson(target: PersonTarget, isRestricted: boolean, { store }: { store: Store }) {
   const { problem, seen } = await findPerson(target, store);
   if (problem) return { outcome: problem };
-  return resultOf(await store.people.restrict(target.email, isRestricted, await store.status.time(), seen));
+  return resultOf(await store.people.restrict(target.email, isRestricted, new Date(), seen));
 }
 
 /** Also records the erasure if there are no messages: a backup may have some. */
@@ -84,7 +84,7 @@ export async function correctPerson(target: PersonTarget, correction: Correction
   if (removesFootprint && messages.every(({ footprint }) => footprint === null)) {
     return { outcome: "no-estimate" as const };
   }
-  const now = await store.status.time();
+  const now = new Date();
   const count = await store.people.rectify(target.email, parsed.values, now, seen, removesFootprint);
   return resultOf(
     count,

@@ -9,8 +9,6 @@ export interface Mailer {
   readonly destination: string;
   /** Resolves once the email is accepted or on disk; rejects only with a MailError, in bounded time. */
   send(mail: ComposedMail): Promise<void>;
-  /** Checks whether the receiver answers, without sending anything. Absent if that cannot be checked. Never rejects. */
-  probe?(): Promise<boolean>;
   /** Removes all emails of a message, finished or not. Absent if that is impossible. */
   undo?(message: { reference: string }): Promise<void>;
   /** Aborts all sending. */
@@ -30,17 +28,14 @@ export type FailureKind = "temporary" | "permanent" | "blocked";
 export class MailError extends Error {
   override readonly name = "MailError";
   readonly kind: FailureKind;
-  /** The mail server was not reached or did not read the mail, so it certainly does not have it. */
-  readonly isUnreachable: boolean;
   /** The mail server's answer including its code; empty if there was none. */
   response = "";
   /** The mail server got the whole mail and neither took nor refused it, so it may have delivered the mail. */
   isUnanswered = false;
 
-  constructor(kind: FailureKind, message: string, isUnreachable = false) {
+  constructor(kind: FailureKind, message: string) {
     super(message);
     this.kind = kind;
-    this.isUnreachable = isUnreachable;
   }
 
   /** The answer without its code, on one line. It may quote the sender: only the database and operators get it. */

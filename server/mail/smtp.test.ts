@@ -46,27 +46,6 @@ it.each<[failure: Record<string, unknown>, kind: FailureKind, text: RegExp]>([
   expect(error.message).toMatch(text);
 });
 
-it("recognises failures after which the mail server certainly does not have the mail", () => {
-  const isUnreachable = (failure: Record<string, unknown>) =>
-    classifySmtpError(Object.assign(new Error(""), failure)).isUnreachable;
-  const certain = [
-    { code: "ESOCKET", originalCode: "ECONNREFUSED", command: "CONN" },
-    { code: "EDNS", originalCode: "ENOTFOUND", command: "CONN" },
-    { code: "ETIMEDOUT", timeoutType: "GREETING_TIMEOUT", command: "CONN" },
-    { code: "EPROTOCOL", responseCode: 421, command: "CONN" },
-  ];
-  const uncertain = [
-    { code: "ESOCKET", originalCode: "ECONNRESET", command: "CONN" },
-    { code: "ECONNECTION", command: "CONN" },
-    { code: "ECONNECTION", responseCode: 421, command: "CONN" },
-    { code: "ETIMEDOUT", timeoutType: "SOCKET_TIMEOUT", command: "CONN" },
-    { code: "EENVELOPE", responseCode: 451, command: "RCPT TO" },
-    {},
-  ];
-  expect(certain.map(isUnreachable)).toEqual(certain.map(() => true));
-  expect(uncertain.map(isUnreachable)).toEqual(uncertain.map(() => false));
-});
-
 it("leaves the server's text and invalid codes out of the error message", () => {
   const error = Object.assign(new Error("<ada@example.org> unknown, password secret"), {
     code: "ada@example.org",

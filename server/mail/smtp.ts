@@ -96,11 +96,6 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
         busy.delete(connection);
       }
     },
-    probe: () =>
-      tryToSignIn(smtpUrl).then(
-        () => true,
-        (error: MailError) => !error.isUnreachable,
-      ),
     async close() {
       for (const connection of [...idle.splice(0), ...busy]) connection.close({ force: true });
     },
@@ -153,7 +148,6 @@ interface SmtpFailure {
   originalCode?: unknown;
   responseCode?: unknown;
   command?: unknown;
-  timeoutType?: unknown;
 }
 
 const AUTHENTICATION_CODES = [530, 534, 535, 538];
@@ -161,11 +155,6 @@ const AUTHENTICATION_ERRORS = ["EAUTH", "ENOAUTH", "EOAUTH2"];
 const TLS_ERRORS = /^(ETLS$|EREQUIRETLS$|EPROTO$|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH$)|SELF_SIGNED/;
 /** The commands that are about this email. A refusal of an earlier command says nothing about it. */
 const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
-/**
- * No connection was made. A connection that broke later may have carried the mail, and a quick retry would repeat it.
- */
-const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"];
-const NO_GREETING = ["CONNECT_TIMEOUT", "GREETING_TIMEOUT"];
 /** Any other answer after the content leaves open whether the mail server has the mail. */
 const REFUSAL = /^[45]\d\d/;
 /** The library rejected the mail before sending a byte, so there is no answer; a retry cannot help. */
@@ -188,11 +177,7 @@ function classify(error: unknown): MailError {
   const step = command ? ` (${command})` : "";
 
   if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
-  // A greeting may be retried at once. Any other reply may report a limit, which an immediate retry would prolong.
-  const isGreeting = reply > 0 && code === "EPROTOCOL" && failure.command === "CONN";
-  if (reply >= 400 && reply < 500) {
-    return new MailError("temporary", `${reply} deferred by the mail server${step}`, isGreeting);
-  }
+  if (reply >= 400 && reply < 500) return new MailError("temporary", `${reply} deferred by the mail server${step}`);
   if (AUTHENTICATION_ERRORS.includes(code)) return authenticationError(reply > 0 ? `${reply} ` : "");
   if (TLS_ERRORS.test(code) || TLS_ERRORS.test(cause)) {
     return new MailError(
@@ -205,19 +190,15 @@ function classify(error: unknown): MailError {
     const what = command === "RCPT TO" ? "mailbox" : command === "MAIL FROM" ? "sender" : "mail";
     return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);
   }
-  if (reply > 0)
-    return new MailError("temporary", `${reply} from the mail server, before it received the mail`, isGreeting);
+  if (reply > 0) return new MailError("temporary", `${reply} from the mail server, before it received the mail`);
   if (response !== "" && !REFUSAL.test(response)) {
     return new MailError("temporary", `an answer of the mail server without an error code${step}`);
   }
   if (UNSENDABLE.includes(code)) return new MailError("permanent", `the email is not valid (${code})`);
-  if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`, true);
-  if (code === "ETIMEDOUT") {
-    const isUnreachable = NO_GREETING.includes(String(failure.timeoutType));
-    return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)", isUnreachable);
-  }
+  if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`);
+  if (code === "ETIMEDOUT") return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)");
   const problem = `no connection to the mail server, or a broken connection (${cause || "no code"})`;
-  return new MailError("temporary", problem, NO_CONNECTION.includes(cause));
+  return new MailError("temporary", problem);
 }
 
 function authenticationError(reply: string): MailError {

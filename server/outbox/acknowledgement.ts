@@ -22,9 +22,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
   return {
     channel: "acknowledgement",
     concurrency: 2,
-    // It may have arrived, and nobody needs it twice.
-    maxInterruptions: 1,
-    async admit(claim, now) {
+    async admit(claim, given) {
       const { email } = claim.message;
       const mailbox = mailboxOf(email);
       if (ownMailboxes.includes(mailbox)) return "own-address";
@@ -33,7 +31,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
         { name: `acknowledgement to ${mailbox}`, count: 1, windowMs: DAY_MS },
         { name: EVERYBODY, count: perHour, windowMs: HOUR_MS },
       ];
-      const reached = await queue.admit(claim, limits, now);
+      const reached = await queue.admit(claim, limits, given);
       if (reached === null) return null;
       return reached === EVERYBODY ? "hourly-limit" : "address-limit";
     },

@@ -20,17 +20,8 @@ export function hookSender(settings: HookSettings): Sender {
         timestamp: acceptedAt,
         data: { reference, acceptedAt, ...contactFieldsOf(message), footprint },
       };
-      const answer = await postEvent(settings, event, now);
-      const failure = failureOf(answer);
-      const isUnanswered = !("status" in answer) && !answer.isUnreachable;
-      return failure && isUnanswered ? { ...failure, isUnanswered } : failure;
+      return failureOf(await postEvent(settings, event, now));
     },
-    // Any answer shows that the receiver exists.
-    probe: () =>
-      fetch(settings.url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(ATTEMPT_MS) }).then(
-        () => true,
-        () => false,
-      ),
   };
 }
 
@@ -46,11 +37,9 @@ interface HookEvent {
 }
 
 const ATTEMPT_MS = 15_000;
-/** No connection was made, so the receiver certainly does not have it. */
-const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
 const MAX_ANSWER_LENGTH = 64 * 1024;
-/** The longest delay that a receiver can ask for: the store treats later times as the result of a wrong clock. */
-const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
+/** The longest wait that a receiver can ask for: the store treats later times as the result of a wrong clock. */
+const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
 /** `text` is the beginning of the answer and may contain anything. */
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
@@ -82,8 +71,7 @@ export async function postEvent(
   } catch (error) {
     const { name, cause } = error as Error;
     if (name === "TimeoutError") return { kind: "temporary", message: `no answer within ${ATTEMPT_MS / 1000} s` };
-    const code = errorCode(cause) ?? name;
-    return { kind: "temporary", message: `no connection (${code})`, isUnreachable: NO_CONNECTION.includes(code) };
+    return { kind: "temporary", message: `no connection (${errorCode(cause) ?? name})` };
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ComposedMail, composeMail, type MailIdentity } from "../mail/compose.ts";
+import { type ComposedMail, composeCopy, composeMail, composeReply, type MailIdentity } from "../mail/compose.ts";
 import { MailError, type Mailer } from "../mail/mailer.ts";
 import type { Claim } from "../store/queue.ts";
 import type { Failure, Sender } from "./outbox.ts";
@@ -15,9 +15,26 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions & 
     channel: "mail",
     destination: mailer.destination,
     concurrency,
-    // Each of these may have arrived; more would only fill the mailbox.
-    maxInterruptions: 5,
     ...sendingBy(mailer, ({ message }) => composeMail(message, identity)),
+  };
+}
+
+/** Sends an operator's reply to the sender of a message, and then a copy to the team by `copyMailer`. */
+export function replySender({ mailer, copyMailer, identity }: MailOptions & { copyMailer: Mailer }): Sender {
+  const composedBy =
+    (compose: typeof composeReply) =>
+    ({ message, reply }: Claim, now: Date): ComposedMail => {
+      if (!reply) throw new Error("A reply without its text");
+      return compose(message, identity, reply, now);
+    };
+  return {
+    channel: "reply",
+    concurrency: 2,
+    ...sendingBy(mailer, composedBy(composeReply)),
+    sendCopy: sendingBy(copyMailer, composedBy(composeCopy)).send,
+    async close() {
+      await Promise.all([mailer.close(), copyMailer.close()]);
+    },
   };
 }
 
@@ -30,13 +47,12 @@ export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => 
         return null;
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        const { kind, message, isUnreachable, isUnanswered, words } = error;
+        const { kind, message, isUnanswered, words } = error;
         // After the code, as in `554 5.7.1 content refused; mail refused by the mail server (DATA)`.
         const shown = words === "" ? message : message.replace(/^(\d{3}) /, (code) => `${code}${words}; `);
-        return { kind, message, isUnreachable, isUnanswered, shown };
+        return { kind, message, isUnanswered, shown };
       }
     },
-    probe: mailer.probe,
     undo: mailer.undo,
     close: mailer.close,
   };

@@ -2,13 +2,11 @@ import { createDefectLog, errorName, type Log } from "../log.ts";
 import { type FailureKind, MailError } from "../mail/mailer.ts";
 import { eventName } from "../message-history.ts";
 import type { Store } from "../store/open-store.ts";
-import type { Claim, Outcome } from "../store/queue.ts";
+import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
 import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
-import { type Clock, isWithin, MINUTE_MS, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, MINUTE_MS, systemClock } from "../time.ts";
 import type { Meter } from "../watch/metrics.ts";
-import { createQueuePause } from "./queue-pause.ts";
-import { nextAttemptAt } from "./retry-schedule.ts";
 
 /** Why something was not sent. */
 export interface Failure {
@@ -19,8 +17,6 @@ export interface Failure {
   shown?: string;
   /** How long the receiver asks the site to wait before it sends anything. */
   retryAfterMs?: number;
-  /** The receiver did not read the delivery. */
-  isUnreachable?: boolean;
   /** The receiver read the delivery and did not answer, so it may have it. */
   isUnanswered?: boolean;
 }
@@ -36,12 +32,8 @@ export interface Sender {
   send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Sends a copy of what was delivered, once: a failure is in the log and in the history, and repeats nothing. */
   sendCopy?(claim: Claim, now: Date): Promise<Failure | null>;
-  /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
-  probe?: (() => Promise<boolean>) | undefined;
   /** Why the delivery must not be sent; `null` if it may. */
-  admit?(claim: Claim, now: Date): Promise<SkipReason | null>;
-  /** The maximum number of attempts without a known result, because each may have arrived. */
-  maxInterruptions?: number;
+  admit?(claim: Claim, given: Date | null): Promise<SkipReason | null>;
   /** Removes the files of a message that was erased while it was being sent. */
   undo?: ((message: StoredMessage) => Promise<void>) | undefined;
   /** Aborts all sending. */
@@ -53,9 +45,9 @@ export interface OutboxOptions {
   senders: readonly Sender[];
   log: Log;
   meter?: Pick<Meter, "attempted"> | undefined;
+  /** For a test. Otherwise deliveries follow the database's own time. */
   clock?: Clock;
   random?: () => number;
-  /** Longer than an attempt may take, so that a worker takes over only from a dead one. */
   leaseMs?: number;
   /** How often to look for due deliveries if nothing reports them, for example those of a node that died. */
   pollIntervalMs?: number;
@@ -68,10 +60,14 @@ export type Outbox = ReturnType<typeof startOutbox>;
 /** The shortest wait after the store returned nothing, even if a delivery is due. */
 const SHORTEST_WAIT_MS = 1000;
 const LONGEST_STORE_WAIT_MS = MINUTE_MS;
-/** As long as the first wait of the schedule. A delivery that waits longer has failed at least twice. */
-const FAILING_MS = MINUTE_MS;
-const PROBE_INTERVAL_MS = MINUTE_MS;
-const GIVEN_UP = "given up: it is not known how the attempts ended, so it may have arrived";
+/** The waits after the first failures; all later ones last an hour. */
+const FIRST_DELAYS_MS = [1, 5, 15, 30].map((minutes) => minutes * MINUTE_MS);
+const LATER_DELAY_MS = 60 * MINUTE_MS;
+const TRIED_FOR_MS = 5 * DAY_MS;
+/** Spreads the retries of messages that failed together. */
+const JITTER = 0.1;
+const FIRST_PAUSE_MS = MINUTE_MS;
+const LONGEST_PAUSE_MS = 15 * MINUTE_MS;
 
 /** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {
@@ -135,13 +131,16 @@ type WorkerOptions = OutboxOptions & { noteDefect: (error: unknown) => boolean }
 
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
 function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel: Channel) => void) {
-  const { store, senders, log, meter, noteDefect, clock = systemClock, random = Math.random } = options;
-  const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000 } = options;
+  const { store, senders, log, meter, noteDefect, onPauseChange } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const { leaseMs = LEASE_MS, pollIntervalMs = 30_000 } = options;
   const { queue } = store;
   const { channel } = sender;
   const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
-  const receiver = watchReceiver(sender, { ...options, clock }, wake);
-  const { pause } = receiver;
+  const time = () => options.clock?.now() ?? null;
+  const pause = createPause(clock);
+  /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
+  let isFlushWanted = true;
   /** Results to save before the next claim. */
   const results = new Set<Result>();
   /** Claimed deliveries whose result is not saved yet. */
@@ -183,15 +182,14 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       await saveResults();
       const room = isStopping ? 0 : pause.limit(sender.concurrency) - inFlight;
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
-      receiver.probe();
       // A failed flush is retried in the next round and does not prevent sending.
-      const flush = () => queue.flushBacklog(channel, clock.now(), "outbox").catch(() => null);
-      if (receiver.isFlushWanted && (await flush()) !== null) receiver.isFlushWanted = false;
-      const claims = await queue.claim(channel, room, leaseMs, clock.now());
+      const flush = () => queue.flushBacklog(channel, time(), "outbox").catch(() => null);
+      if (isFlushWanted && (await flush()) !== null) isFlushWanted = false;
+      const claims = await queue.claim(channel, room, leaseMs, time());
       storeWaitMs = SHORTEST_WAIT_MS;
       for (const claim of claims) void attempt(claim);
       if (claims.length === room) return pollIntervalMs;
-      const dueInMs = (await queue.dueInMs(channel, clock.now())) ?? pollIntervalMs;
+      const dueInMs = (await queue.dueInMs(channel, time())) ?? pollIntervalMs;
       // Another server has locked the due deliveries that were not claimed, and may release them.
       return dueInMs > 0 ? Math.min(dueInMs, pollIntervalMs) : SHORTEST_WAIT_MS;
     } catch (error) {
@@ -209,11 +207,56 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
 
   async function attempt(claim: Claim): Promise<void> {
     inFlight += 1;
-    const attempted = isStopping
-      ? { outcome: { kind: "returned" as const, dueAt: clock.now() } }
-      : await tryToSend(claim, sender, receiver, { ...options, clock, random });
+    const attempted = isStopping ? { outcome: { kind: "returned" as const } } : await tryToSend(claim);
     results.add({ claim, at: clock.now(), ...attempted });
     wake();
+  }
+
+  /** How an attempt ended. Never rejects. */
+  async function tryToSend(claim: Claim): Promise<Pick<Result, "outcome" | "error">> {
+    const { message, attempts } = claim;
+    const { triedForMs, maxUnknown } = rulesOf(channel);
+    const isTooLate = (inMs: number) =>
+      triedForMs !== null && clock.now().getTime() + inMs > message.acceptedAt.getTime() + triedForMs;
+    if (isTooLate(0)) return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
+    let failure: Failure | null;
+    try {
+      const reason = await sender.admit?.(claim, time());
+      if (reason) return { outcome: { kind: "skipped", error: reason } };
+      const ticket = pause.ticket();
+      failure = await sender.send(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
+      noteAnswer(ticket, failure);
+    } catch (error) {
+      failure = toFailure(error, noteDefect);
+    }
+    if (failure === null) return { outcome: { kind: "delivered" } };
+    const { kind, message: error, shown = error, isUnanswered = false, retryAfterMs } = failure;
+    if (kind === "blocked") return { outcome: { kind: "paused", error: shown }, error };
+    if (isUnanswered && maxUnknown !== null && attempts >= maxUnknown) {
+      return { outcome: { kind: "failed", error: GIVEN_UP } };
+    }
+    const delayMs = kind === "temporary" ? retryDelayMs(attempts, random, retryAfterMs) : null;
+    if (delayMs === null || isTooLate(delayMs)) return { outcome: { kind: "failed", error: shown }, error };
+    return { outcome: { kind: "deferred", delayMs, error: shown }, error };
+  }
+
+  /** Starts, extends or ends the pause of the channel. */
+  function noteAnswer(ticket: number, failure: Failure | null): void {
+    const { name } = rulesOf(channel);
+    if (failure === null || failure.kind === "permanent") {
+      if (!pause.unblock(ticket)) return;
+      isFlushWanted = true;
+      log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
+      onPauseChange?.();
+      return;
+    }
+    const { kind, message: error, retryAfterMs } = failure;
+    const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
+    if (change === "none") return;
+    const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
+    const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
+    log[change === "started" ? failureLevelOf(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
+    if (change === "started") onPauseChange?.();
   }
 
   /** Rejects if unsaved results are left: a sent but unmarked delivery must not be claimed and sent again. */
@@ -224,19 +267,51 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   }
 
   async function save(result: Result): Promise<void> {
-    const { claim, outcome, error } = result;
-    const isSaved = await settle(result, sender, next, { ...options, clock, leaseMs });
+    const { claim, outcome, at } = result;
+    const isSaved = await settle(result);
     results.delete(result);
     inFlight -= 1;
-    const { kind, ...details } = outcome;
+    const { kind } = outcome;
     if (kind === "delivered" && next) wakeOther(next);
     if (kind === "delivered" && isSaved) void copy(claim);
     if (kind === "returned") return;
     meter?.attempted(channel, isSaved ? kind : "unmarked");
     if (!isSaved) return;
     const { message, attempts } = claim;
-    const event = { event: kind, channel, reference: message.reference, attempts, ...details, ...(error && { error }) };
-    log[kind === "failed" ? failureLevelOf(channel) : "info"](event, eventName({ kind, channel }));
+    const error = result.error ?? ("error" in outcome ? outcome.error : null);
+    log[kind === "failed" ? failureLevelOf(channel) : "info"](
+      {
+        event: kind,
+        channel,
+        reference: message.reference,
+        attempts,
+        ...(kind === "deferred" && { dueAt: new Date(at.getTime() + outcome.delayMs) }),
+        ...(error !== null && { error }),
+      },
+      eventName({ kind, channel }),
+    );
+  }
+
+  /** Saves a result. Returns false if it was not saved, and never can be. */
+  async function settle({ claim, outcome, at }: Result): Promise<boolean> {
+    const { message } = claim;
+    const { reference } = message;
+    try {
+      if (await queue.settle(claim, outcome, time(), next)) return true;
+      log.warn(
+        { event: "lease-lost", channel, reference },
+        "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
+      );
+      if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
+    } catch (error) {
+      // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
+      if (error instanceof StoreUnavailable || clock.now().getTime() - at.getTime() < leaseMs) throw error;
+      log.error(
+        { event: "result-lost", channel, reference, error: errorName(error) },
+        "The result of an attempt could not be saved; the message may be sent again, with the same id",
+      );
+    }
+    return false;
   }
 
   /** Never rejects, and delays no delivery. */
@@ -248,7 +323,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       const { message: error, shown = error } = failure;
       const { reference } = claim.message;
       log.warn({ event: "copy-failed", channel, reference, error }, eventName({ kind: "copy-failed", channel }));
-      await queue.noteCopyFailure(claim, shown, clock.now()).catch(noteDefect);
+      await queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
     }
     inFlight -= 1;
     wake();
@@ -273,123 +348,70 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   };
 }
 
-/** How an attempt ended. Never rejects. */
-async function tryToSend(
-  claim: Claim,
-  sender: Sender,
-  receiver: Receiver,
-  { clock, random, noteDefect }: WorkerOptions & { clock: Clock; random: () => number },
-): Promise<Pick<Result, "outcome" | "error">> {
-  const { message, attempts, interruptions } = claim;
-  const hasTooMany = (interruptions: number) => interruptions >= (sender.maxInterruptions ?? Number.POSITIVE_INFINITY);
-  const { triedForMs } = rulesOf(claim.channel);
-  const isTooLate = (at: Date) => triedForMs !== null && at.getTime() > message.acceptedAt.getTime() + triedForMs;
-  if (isTooLate(clock.now())) return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
-  let failure: Failure | null;
-  try {
-    const reason = await sender.admit?.(claim, clock.now());
-    if (reason) return { outcome: { kind: "skipped", error: reason } };
-    if (hasTooMany(interruptions)) return { outcome: { kind: "failed", error: GIVEN_UP } };
-    const ticket = receiver.pause.ticket();
-    failure = await sender.send(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
-    receiver.noteAnswer(ticket, failure);
-  } catch (error) {
-    failure = toFailure(error, noteDefect);
-  }
-  if (failure === null) return { outcome: { kind: "delivered" } };
-  const now = clock.now();
-  const { kind, message: error, shown = error } = failure;
-  if (kind === "blocked") return { outcome: { kind: "paused", dueAt: now, error: shown }, error };
-  if (failure.isUnanswered && hasTooMany(interruptions + 1)) return { outcome: { kind: "failed", error: GIVEN_UP } };
-  const dueAt = kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
-  const interruption = failure.isUnanswered ? { isUnanswered: true } : {};
-  if (dueAt && !isTooLate(dueAt)) return { outcome: { kind: "deferred", dueAt, error: shown, ...interruption }, error };
-  return { outcome: { kind: "failed", error: shown }, error };
+/**
+ * The wait after `attempts` failed attempts, including the last one; `null` if the next attempt would be more than five
+ * days after the first. The five days are the sum of the waits: time without attempts (the server was off, the channel
+ * was paused) does not count, and a message that the operator retries gets five new days.
+ *
+ * @param random returns a number from 0 up to 1
+ * @param atLeastMs the wait that the receiver asked for
+ */
+export function retryDelayMs(attempts: number, random: () => number, atLeastMs = 0): number | null {
+  const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);
+  if (delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) > TRIED_FOR_MS) return null;
+  return Math.max(atLeastMs, Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random())));
 }
 
-type Receiver = ReturnType<typeof watchReceiver>;
+/**
+ * Pauses a channel whose receiver accepts nothing. After each pause, the channel tries one delivery at a time. Each
+ * attempt takes a ticket when it starts. Only attempts that started after the last pause may extend or end it, so that
+ * attempts that fail together count once.
+ */
+export function createPause(clock: Clock) {
+  let current: Omit<Pause, "channel"> | null = null;
+  let pauses = 0;
+  let pauseMs = 0;
+  let endsAtMs = 0;
 
-/** Whether a channel's receiver answers. Starts and ends its pauses. */
-function watchReceiver(sender: Sender, options: OutboxOptions & { clock: Clock }, wake: () => void) {
-  const { log, clock, onPauseChange } = options;
-  const { channel } = sender;
-  const { name } = rulesOf(channel);
-  const pause = createQueuePause(clock);
-  /** The time of the first failure after the last success. */
-  let failingSinceMs: number | null = null;
-  let isUnreachable = false;
-  let probedAtMs = 0;
-  const hasPassed = (ms: number, sinceMs: number) => !isWithin(ms, sinceMs, clock.now().getTime());
-  const receiver = {
-    pause,
-    /** Whether to make waiting deliveries due, because this server has just started or the receiver answers again. */
-    isFlushWanted: true,
+  function remainingMs(): number {
+    const nowMs = clock.now().getTime();
+    // If more than the whole pause is left, the clock was set back.
+    if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
+    return Math.max(0, endsAtMs - nowMs);
+  }
 
-    /** After a period of failures, the first answer ends all waits for this receiver. */
-    noteAnswer(ticket: number, failure: Failure | null): void {
-      if (failure === null || failure.kind === "permanent") {
-        if (failingSinceMs !== null && hasPassed(FAILING_MS, failingSinceMs)) receiver.isFlushWanted = true;
-        failingSinceMs = null;
-        isUnreachable = false;
-        if (!pause.unblock(ticket)) return;
-        log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
-        onPauseChange?.();
-        return;
-      }
-      const { kind, message: error, retryAfterMs } = failure;
-      failingSinceMs ??= clock.now().getTime();
-      isUnreachable = failure.isUnreachable ?? false;
-      receiver.isFlushWanted = false;
-      const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
-      if (change === "none") return;
-      const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
-      const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
-      log[change === "started" ? failureLevelOf(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
-      if (change === "started") onPauseChange?.();
+  return {
+    /** How many deliveries may be sent at the same time: none during the pause, then one until an attempt succeeds. */
+    limit(concurrency: number): number {
+      if (current === null) return concurrency;
+      return remainingMs() > 0 ? 0 : 1;
     },
-
-    /** Detects that an unreachable receiver answers again even if nothing is due for hours. */
-    probe(): void {
-      if (!isUnreachable || !sender.probe || !hasPassed(PROBE_INTERVAL_MS, probedAtMs)) return;
-      probedAtMs = clock.now().getTime();
-      void sender.probe().then((isReachable) => {
-        if (!isReachable || !isUnreachable) return;
-        isUnreachable = false;
-        receiver.isFlushWanted = true;
-        wake();
-      });
+    get remainingMs() {
+      return remainingMs();
+    },
+    /** The latest reason and the start of the pause; `null` if there is none. */
+    get current() {
+      return current;
+    },
+    ticket: () => pauses,
+    /** Starts or extends the pause. Returns `none` if another attempt of the same period has already done so. */
+    block(ticket: number, reason: string, forMs?: number): "started" | "extended" | "none" {
+      if (ticket !== pauses) return "none";
+      const isFirst = current === null;
+      pauses += 1;
+      pauseMs = forMs ?? (isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
+      endsAtMs = clock.now().getTime() + pauseMs;
+      current = { reason, since: current?.since ?? clock.now() };
+      return isFirst ? "started" : "extended";
+    },
+    /** Returns whether this ended a pause. */
+    unblock(ticket: number): boolean {
+      if (current === null || ticket !== pauses) return false;
+      current = null;
+      endsAtMs = 0;
+      return true;
     },
   };
-  return receiver;
-}
-
-/** Saves a result. Returns false if it was not saved, and never can be. */
-async function settle(
-  { claim, outcome, at }: Result,
-  sender: Sender,
-  next: Channel | null,
-  { store, log, clock, leaseMs }: OutboxOptions & { clock: Clock; leaseMs: number },
-): Promise<boolean> {
-  const { channel, message } = claim;
-  const { reference } = message;
-  try {
-    const isSaved = await store.queue.settle(claim, outcome, at, next);
-    if (isSaved) return true;
-    log.warn(
-      { event: "lease-lost", channel, reference },
-      "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
-    );
-    if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
-  } catch (error) {
-    // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
-    const isRecent = isWithin(leaseMs, at.getTime(), clock.now().getTime());
-    if (error instanceof StoreUnavailable || isRecent) throw error;
-    log.error(
-      { event: "result-lost", channel, reference, error: errorName(error) },
-      "The result of an attempt could not be saved; the message may be sent again, with the same id",
-    );
-  }
-  return false;
 }
 
 /** For deliveries that failed for good, and while nothing can be sent. */

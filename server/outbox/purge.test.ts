@@ -14,9 +14,9 @@ async function setUp(...answers: (string[] | Error)[]) {
   const folder = join(dataDir, "outbox");
   await mkdir(folder);
   for (const letter of ["A", "B", "C"]) await writeFile(join(folder, `BC-${letter.repeat(4)}-AA.eml`), "");
-  const calls: Date[] = [];
+  const calls: (Date | null)[] = [];
   const archive = {
-    async purge(now: Date) {
+    async purge(now: Date | null) {
       calls.push(now);
       const answer = answers.shift() ?? [];
       if (answer instanceof Error) throw answer;
@@ -25,8 +25,9 @@ async function setUp(...answers: (string[] | Error)[]) {
   };
   // The remains of an operator's erasure.
   const people = { finishErasure: async () => calls.length > 1 };
+  const queue = { repairTimes: async () => {} };
   const [clock, log] = [createFakeClock(), createRecordingLog()];
-  const purge = startPurge({ store: { archive, people }, dataDir, log, clock });
+  const purge = startPurge({ store: { archive, people, queue }, dataDir, log, clock });
   onTestFinished(() => purge.stop());
   /** Lets due work finish. */
   const afterMs = async (ms: number) => {

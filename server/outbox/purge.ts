@@ -2,12 +2,14 @@ import { createDefectLog, errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import type { Archive } from "../store/archive.ts";
 import type { People } from "../store/people.ts";
+import type { Queue } from "../store/queue.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";
 
 interface PurgeOptions {
   store: {
     archive: Pick<Archive, "purge">;
     people: Pick<People, "finishErasure">;
+    queue: Pick<Queue, "repairTimes">;
   };
   dataDir: string;
   log: Log;
@@ -15,8 +17,8 @@ interface PurgeOptions {
 }
 
 /**
- * Erases expired messages with their .eml files, at once and every hour until stopped. Then finishes an erasure that an
- * operator could not finish.
+ * At once and every hour until stopped: corrects times that lie too far ahead, erases expired messages with their .eml
+ * files, and finishes an erasure that an operator could not finish.
  */
 export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
   const { store, dataDir, log, clock = systemClock } = options;
@@ -26,7 +28,9 @@ export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
 
   async function purge(): Promise<void> {
     try {
-      const references = await store.archive.purge(clock.now());
+      const given = options.clock?.now() ?? null;
+      await store.queue.repairTimes(given);
+      const references = await store.archive.purge(given);
       erased = erased.concat(references);
       if (references.length > 0) {
         log.info({ event: "purged", count: references.length }, "Erased messages past their retention");

@@ -7,9 +7,8 @@ import type { Store } from "../store/open-store.ts";
 import { type Channel, channelsOf } from "../store/store.ts";
 import { acknowledgementSender } from "./acknowledgement.ts";
 import { hookSender } from "./hook.ts";
-import { mailSender } from "./mail.ts";
+import { mailSender, replySender } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
-import { replySender } from "./reply.ts";
 
 interface SenderOptions {
   config: Config;

@@ -180,8 +180,7 @@ export async function writeChanges(
      SELECT ${number(0)}, value ->> 1, value ->> 2, ${number(3)}, ${number(4)}, ${number(5)}, value ->> 6
      FROM ${dialect.itemsOf("$1")} WHERE TRUE
      ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at,
-       due_at = excluded.due_at, attempts = excluded.attempts, error = excluded.error,
-       interruptions = CASE excluded.attempts WHEN 0 THEN 0 ELSE deliveries.interruptions END`,
+       due_at = excluded.due_at, attempts = excluded.attempts, error = excluded.error`,
     [deliveries],
   );
   await writeExpiry({ query, dialect }, mails);

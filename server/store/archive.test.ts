@@ -247,9 +247,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
         message: expect.stringMatching(reason),
       });
     const website = await open({ isServer: true });
-    await website.status.reportNode([], await website.status.time());
+    await website.status.reportNode([], new Date());
     await refused(backup, /^(A website already uses .+; stop it, then restore|A website uses this database, .+)$/);
-    await website.status.reportNode(null, await website.status.time());
+    await website.status.reportNode(null, new Date());
     await website.close();
     const other = join(dataDir, "other.db");
     writeFileSync(other, "x".repeat(5000));

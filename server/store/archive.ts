@@ -5,7 +5,17 @@ import { plural } from "../../contract/text.ts";
 import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type Database, insertRows, onlyRow, readColumn, readMeta, SECRET, type Sql, writeMeta } from "./database.ts";
+import {
+  type Database,
+  insertRows,
+  onlyRow,
+  readColumn,
+  readMeta,
+  SECRET,
+  type Sql,
+  timeOf,
+  writeMeta,
+} from "./database.ts";
 import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
@@ -31,7 +41,7 @@ export type Archive = ReturnType<typeof createArchive>;
 
 /** `lockOut` excludes every website until the function that it returns is called, or throws; `null` without such a lock. */
 export function createArchive(database: Database, account: string | null, lockOut: (() => () => void) | null) {
-  const { query, transaction, time, copyTo, verify } = database;
+  const { query, transaction, copyTo, verify } = database;
   return {
     ...createRetention(database),
     countAll: () => countAll(database),
@@ -67,10 +77,9 @@ export function createArchive(database: Database, account: string | null, lockOu
         // A server that starts during the restore waits for the same lock before it reads anything.
         return await transaction(
           async (sql) => {
-            const now = await time();
+            const now = await timeOf(sql);
             const present = await countAll(sql);
-            if (present !== null && !lockOut && (await readWebsite(sql.query, now)).isRunning)
-              throw new StoreRefused(IN_USE);
+            if (present !== null && !lockOut && (await readWebsite(sql)).isRunning) throw new StoreRefused(IN_USE);
             if (present?.messages && !isReplacing) {
               const remedy = "to remove them and read the backup instead, add --replace";
               throw new StoreRefused({ problem: `This database already has messages (${present.messages})`, remedy });

@@ -36,8 +36,6 @@ export interface Database extends Sql {
    * reason, and does not resolve while the database is away.
    */
   nextChange(): Promise<void>;
-  /** The database's time if several servers may share it, otherwise this machine's. */
-  time(): Promise<Date>;
   /** Removes all traces of deleted rows from the database's own files. */
   eraseTraces(): Promise<void>;
   /**
@@ -70,6 +68,8 @@ export interface Dialect {
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
   contains(text: string, part: string): string;
+  /** The database's own time in milliseconds, which all nodes share; `null` if all of them are on this machine. */
+  nowMs: string | null;
 }
 
 const POLL_MS = 1000;
@@ -163,6 +163,13 @@ function itemValue(column: string, index: number): string {
 
 /** The name of the database's secret for keyed hashes. */
 export const SECRET = "client_key";
+
+/** The database's own time, unless a test gives one. */
+export async function timeOf({ query, dialect }: Sql, given: Date | null = null): Promise<Date> {
+  if (given || dialect.nowMs === null) return given ?? new Date();
+  const [ms = 0] = await readColumn<number>(query, `SELECT ${dialect.nowMs}`);
+  return new Date(ms);
+}
 
 /** A stored value by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {

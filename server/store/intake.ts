@@ -3,8 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
-import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
-import { type Database, insertRows, readColumn, type Sql } from "./database.ts";
+import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
+import { type Database, insertRows, readColumn, type Sql, timeOf } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
 import { searchText } from "./search.ts";
@@ -60,7 +60,8 @@ const ACCEPT_LIMIT_MS = 8000;
 interface PendingMessage {
   submission: Submission;
   rules: AcceptanceRules;
-  nowMs: number;
+  /** The time in a test; otherwise `null`, for the database's own. */
+  given: Date | null;
 }
 
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
@@ -104,12 +105,12 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
   }
 
   return {
-    async accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance> {
+    async accept(submission: Submission, rules: AcceptanceRules, given: Date | null): Promise<Acceptance> {
       if (waiting.length >= MAX_WAITING) {
         const problem = `${MAX_WAITING} messages are waiting for the database already`;
         throw new StoreUnavailable({ problem, remedy: "try again later" });
       }
-      const one = { submission, rules, nowMs: now.getTime(), ...Promise.withResolvers<Acceptance>() };
+      const one = { submission, rules, given, ...Promise.withResolvers<Acceptance>() };
       waiting.push(one);
       draining ??= drain();
       return withinMs(ACCEPT_LIMIT_MS, one.promise, (limitMs) => {
@@ -125,6 +126,7 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
 }
 
 interface Candidate extends PendingMessage {
+  nowMs: number;
   /** Two messages have the same fingerprint only if all their fields and their estimate's inputs are equal. */
   fingerprint: string;
   key: { hash: string; clientProof: string } | null;
@@ -140,7 +142,8 @@ async function acceptBatch(
   findSpam: Spam["findSpam"],
   batch: readonly PendingMessage[],
 ): Promise<Acceptance[]> {
-  const candidates = batch.map((pending) => identify(pending, secret));
+  const now = await timeOf(sql, batch[0]?.given);
+  const candidates = batch.map((pending) => identify(pending, pending.given ?? now, secret));
   const past = await readPast(sql, findSpam, candidates);
   const references = await drawReferences(sql, batch);
   const messages: NewRow<"messages">[] = [];
@@ -228,7 +231,7 @@ function decide(
   if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
 
   const repeated = past.messages.find(
-    (known) => known.fingerprint === fingerprint && isWithin(REPEAT_WINDOW_MS, known.acceptedMs, nowMs),
+    (known) => known.fingerprint === fingerprint && nowMs - known.acceptedMs < REPEAT_WINDOW_MS,
   );
   if (repeated) return { kind: "repeated", reference: repeated.reference };
 
@@ -273,19 +276,18 @@ export function coarseMs(nowMs: number, limits: readonly Limit[]): number {
 }
 
 /** The time until every limit allows the network one more message; 0 if it may send now. */
-function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: PendingMessage): number {
+function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: Candidate): number {
   const newestFirst = hits.get(hash)?.toSorted((a, b) => b.ms - a.ms) ?? [];
   const waits = rules.rateLimits.map(({ count, windowMs }) => {
-    const blocking = newestFirst.filter(({ ms }) => isWithin(windowMs, ms, nowMs))[count * allowance - 1];
-    return blocking ? Math.min(blocking.ms + windowMs - nowMs, windowMs) : 0;
+    const blocking = newestFirst.filter(({ ms }) => nowMs - ms < windowMs)[count * allowance - 1];
+    return blocking ? blocking.ms + windowMs - nowMs : 0;
   });
   return Math.max(0, ...waits);
 }
 
 async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readonly Candidate[]): Promise<Past> {
   const { query, dialect } = sql;
-  const times = candidates.map(({ nowMs }) => nowMs);
-  const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
+  const firstMs = Math.min(...candidates.map(({ nowMs }) => nowMs));
 
   const keyHashes = candidates.flatMap(({ key }) => key?.hash ?? []);
   const keys = await query<KnownKey>(
@@ -295,15 +297,15 @@ async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readon
   );
   const messages = await query<KnownMessage>(
     `SELECT ${KNOWN}, accepted_at AS accepted_ms FROM messages
-     WHERE ${dialect.isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
-    [candidates.map(({ fingerprint }) => fingerprint), ...window(REPEAT_WINDOW_MS)],
+     WHERE ${dialect.isIn("fingerprint", "$1")} AND accepted_at > $2`,
+    [candidates.map(({ fingerprint }) => fingerprint), firstMs - REPEAT_WINDOW_MS],
   );
 
   const networks = candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash));
   const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
   const hits = await query<KnownHit>(
-    `SELECT hash, at AS ms FROM hits WHERE ${dialect.isIn("hash", "$1")} AND at > $2 AND at < $3`,
-    [networks, ...window(Math.max(0, ...windows))],
+    `SELECT hash, at AS ms FROM hits WHERE ${dialect.isIn("hash", "$1")} AND at > $2`,
+    [networks, firstMs - Math.max(0, ...windows)],
   );
 
   // Counts no further than the limit. Quarantined messages do not count, so that a flood of trapped spam does not delay
@@ -312,8 +314,8 @@ async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readon
   const [queuedLastHour = 0] = await readColumn<number>(
     query,
     `SELECT count(*) FROM (SELECT 1 FROM messages
-     WHERE quarantine_reason IS NULL AND accepted_at > $1 AND accepted_at < $2 LIMIT $3) AS counted`,
-    [...window(HOUR_MS), highestLimit],
+     WHERE quarantine_reason IS NULL AND accepted_at > $1 LIMIT $2) AS counted`,
+    [firstMs - HOUR_MS, highestLimit],
   );
   const read = candidates.flatMap(({ rules, submission }) =>
     rules.spamFilter && !submission.isTrapped ? submission.message : [],
@@ -329,10 +331,11 @@ async function drawReferences({ query, dialect }: Sql, batch: readonly PendingMe
   return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences({ query, dialect }, batch);
 }
 
-function identify(pending: PendingMessage, secret: string): Candidate {
+function identify(pending: PendingMessage, now: Date, secret: string): Candidate {
   const { message, footprint, idempotencyKey, networks } = pending.submission;
   return {
     ...pending,
+    nowMs: now.getTime(),
     fingerprint: keyedHash(secret, wordsOf(message, footprint ?? null)),
     key:
       idempotencyKey === null

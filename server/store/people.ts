@@ -8,6 +8,7 @@ import {
   readMeta,
   SECRET,
   type Sql,
+  timeOf,
   writeMeta,
 } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
@@ -87,7 +88,7 @@ export function hashWith(secret: string, email: string): string {
 export type People = ReturnType<typeof createPeople>;
 
 export function createPeople(database: Database, account: string | null) {
-  const { query, transaction, time, eraseTraces } = database;
+  const { query, transaction, eraseTraces } = database;
   return {
     /** Corrects all messages of a person; returns their number. */
     rectify(
@@ -142,7 +143,7 @@ export function createPeople(database: Database, account: string | null) {
      * `finishErasure` afterwards to remove their traces.
      */
     async erase(email: string, versions?: Versions): Promise<string[] | null> {
-      const now = await time();
+      const now = await timeOf(database);
       return transaction(
         async (sql) => {
           const messages = await readPerson(sql, email, versions);

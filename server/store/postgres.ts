@@ -44,6 +44,7 @@ const dialect: Dialect = {
        AS ${castTypeOf(column.replace(/^\w+\./, ""))})))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+  nowMs: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
 };
 
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
@@ -58,11 +59,6 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
       async () => (await readColumn(query, "SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT)"))[0],
       () => !pool.ending,
     ),
-    async time() {
-      const now = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
-      const [row] = await query<{ at: Date }>(`SELECT ${now} AS at`);
-      return row?.at ?? new Date();
-    },
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. The server's
     // operator decides how long its write-ahead log and archives are kept.
     eraseTraces: () => vacuum(pool),

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
-import { type Database, type Dialect, insertRows, type Query, readColumn, type Value } from "./database.ts";
+import { type Database, type Dialect, insertRows, type Query, readColumn, timeOf, type Value } from "./database.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
 import { readLastReplies, type ThreadedReply } from "./replies.ts";
 import { expiry } from "./retention.ts";
-import type { Channel, DeliveryState, StoredMessage } from "./store.ts";
+import { type Channel, type DeliveryState, rulesOf, type StoredMessage } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
@@ -17,8 +17,6 @@ export interface Claim {
   message: StoredMessage;
   /** Includes the current attempt. */
   attempts: number;
-  /** The number of attempts without a known result: their server stopped, or the receiver did not answer. */
-  interruptions: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
   /** What the channel `reply` sends; `null` for other channels. */
@@ -27,14 +25,14 @@ export interface Claim {
 }
 
 /**
- * How an attempt ended. `paused`: the channel can send nothing at the moment, so the attempt does not count.
- * `returned`: it was not tried and leaves no trace. `skipped`: a rule forbids it for good.
+ * How an attempt ended. `deferred`: the next one is due after the delay. `paused`: the channel can send nothing at the
+ * moment, so the attempt does not count. `returned`: it was not tried and leaves no trace. `skipped`: a rule forbids it
+ * for good.
  */
 export type Outcome =
-  | { kind: "delivered" }
-  | { kind: "deferred" | "paused"; dueAt: Date; error: string; isUnanswered?: boolean }
-  | { kind: "failed" | "skipped"; error: string }
-  | { kind: "returned"; dueAt: Date };
+  | { kind: "delivered" | "returned" }
+  | { kind: "deferred"; delayMs: number; error: string }
+  | { kind: "paused" | "failed" | "skipped"; error: string };
 
 /** At most `count` deliveries with the same name in any `windowMs`. */
 export interface NamedLimit extends Limit {
@@ -61,17 +59,17 @@ export interface DeliveryCount {
   error: string | null;
 }
 
-/** The longest delay of an attempt. A later due time dates from before the clock was set back. */
-const FARTHEST_DUE_MS = 5 * HOUR_MS;
+/** The longest wait for the next attempt: an hour, and what spreads it. A later due time is from a wrong clock. */
+const LONGEST_WAIT_MS = 1.1 * HOUR_MS;
+/** Longer than an attempt may take, so that a worker takes over only from a dead one. */
+export const LEASE_MS = 5 * MINUTE_MS;
 /** A flush spreads deliveries over this time, and no other node flushes within it. */
 const SPREAD_MS = MINUTE_MS;
 /** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
 /** For statements that may change a long backlog. */
 const LONG = { isLong: true };
-const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
-/** Ends the token of a claim if the attempt before it has no known outcome. */
-const AGAIN = ".again";
+export const GIVEN_UP = "given up: it is not known how the last attempt ended, so it may have arrived";
 
 /** Excludes restricted messages. */
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
@@ -83,41 +81,17 @@ const UNSEEN = `SELECT count(*) FROM messages WHERE ${IS_UNSEEN}`;
 const LAST_UNSEEN_AT = `SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id DESC LIMIT 1`;
 
 /**
- * Names the deliveries to claim: the channel's ($1) oldest ones that are due now ($2) and not leased for $3 ms to
- * another worker, at most $4. Two searches, each of which reads only the rows that it returns from the index by due
- * time; and each finds what a clock that was set back left behind.
+ * Leases the channel's ($1) oldest deliveries that are due now ($2) for $3 ms, at most $4, under the token $5, and
+ * counts the new attempt. The search reads only the rows that it returns from the index by due time.
  */
-function chosenDeliveries({ lockRows }: Dialect): string {
-  const free = (isItsTime: string) => `
+const claimStatement = ({ lockRows }: Dialect) => `
+  WITH chosen AS MATERIALIZED (
     SELECT message_id FROM deliveries
-    WHERE ${IS_OPEN} AND ${isItsTime}
-      AND (leased_until IS NULL OR leased_until <= $2 OR leased_until > ${NOW} + 2 * CAST($3 AS BIGINT))
-    ORDER BY due_at, message_id LIMIT $4 ${lockRows("deliveries", "skip")}`;
-  return `
-    WITH due AS MATERIALIZED (${free("due_at <= $2")}),
-      strayed AS MATERIALIZED (${free(`due_at > ${NOW} + ${FARTHEST_DUE_MS}`)}),
-      chosen AS MATERIALIZED (SELECT message_id FROM due UNION ALL SELECT message_id FROM strayed LIMIT $4)`;
-}
-
-/**
- * Leases the chosen deliveries under the token $5 and counts the new attempt. A token that is still there means that
- * the outcome of the last attempt is unknown.
- *
- * Measured with 100,000 waiting deliveries, of which two are due (median, SQLite / PostgreSQL): this statement 0.3 / 1.5
- * ms; two SELECTs and an UPDATE by row numbers 0.3 / 3.5 ms; one search with OR instead of two 84 / 1.9 ms, because
- * SQLite then reads the whole queue.
- */
-function claimStatement(dialect: Dialect): string {
-  return `${chosenDeliveries(dialect)}
-    UPDATE deliveries SET
-      attempts = attempts + 1,
-      interruptions = interruptions + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END,
-      lease_token = $5 || CASE WHEN lease_token IS NULL THEN '' ELSE '${AGAIN}' END,
-      leased_until = ${NOW} + CAST($3 AS BIGINT)
-    WHERE channel = $1 AND message_id IN (SELECT message_id FROM chosen)
-    RETURNING ${columnsOf("deliveries", "messageId", "attempts", "interruptions")},
-      changed_at AS queued_at, lease_token AS token`;
-}
+    WHERE ${IS_OPEN} AND due_at <= $2 AND (leased_until IS NULL OR leased_until <= $2)
+    ORDER BY due_at, message_id LIMIT $4 ${lockRows("deliveries", "skip")})
+  UPDATE deliveries SET attempts = attempts + 1, lease_token = $5, leased_until = ${NOW} + CAST($3 AS BIGINT)
+  WHERE channel = $1 AND message_id IN (SELECT message_id FROM chosen)
+  RETURNING ${columnsOf("deliveries", "messageId", "attempts")}, changed_at AS queued_at, lease_token AS token`;
 
 type ClaimRow = Omit<Claim, "channel" | "message" | "reply"> & Pick<RowOf<"deliveries">, "messageId">;
 
@@ -143,11 +117,14 @@ const DELIVERED = ending(
 const FAILED = ended("failed");
 const SKIPPED = ended("skipped");
 const DEFERRED = ending("due_at = $4, error = $5", IS_MINE);
-const UNANSWERED = ending("due_at = $4, error = $5, interruptions = interruptions + 1", IS_MINE);
-const PAUSED = ending("due_at = $4, error = $5, attempts = attempts - 1", IS_MINE);
-const RETURNED = ending("due_at = $4, attempts = attempts - 1", IS_MINE);
+const PAUSED = ending("error = $4, attempts = attempts - 1", IS_MINE);
+const RETURNED = ending("attempts = attempts - 1", IS_MINE);
 /** An operator quarantined the message during the attempt. */
 const HELD = ending("error = $4", "state = 'quarantined' AND lease_token = $3");
+/** The worker of a last attempt ($3) is dead: its lease has ended ($2). */
+const INTERRUPTED = `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $4,
+    ${expiry("'failed'", "$2")}, lease_token = NULL, leased_until = NULL
+  WHERE channel = $1 AND state = 'queued' AND leased_until <= $2 AND attempts >= $3 RETURNING message_id`;
 
 /** Returns false if the delivery is not queued any more, or not for this claim. */
 async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): Promise<boolean> {
@@ -162,43 +139,38 @@ async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): 
     case "skipped":
       return run(SKIPPED, now, outcome.error);
     case "deferred":
-      return run(outcome.isUnanswered ? UNANSWERED : DEFERRED, outcome.dueAt, outcome.error);
+      return run(DEFERRED, now.getTime() + outcome.delayMs, outcome.error);
     case "paused":
-      return run(PAUSED, outcome.dueAt, outcome.error);
+      return run(PAUSED, outcome.error);
     case "returned":
-      return run(RETURNED, outcome.dueAt);
+      return run(RETURNED);
   }
 }
 
 export type Queue = ReturnType<typeof createQueue>;
 
+/** `given` is the time in a test. Otherwise it is `null`, for the database's own time, which all nodes share. */
 export function createQueue(database: Database, secret: string, author: string | null) {
-  const { query, transaction } = database;
+  const { query, dialect, transaction } = database;
   return {
     /**
-     * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. If the last attempt
-     * has no result, adds a line to the message's history, because the delivery may arrive twice.
+     * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. A delivery whose
+     * last worker died has failed instead if its channel allows no more attempts with an unknown outcome.
      */
-    claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
+    claim(channel: Channel, limit: number, leaseMs: number, given: Date | null): Promise<Claim[]> {
+      const { maxUnknown, queuedBy } = rulesOf(channel);
       return transaction(async (sql) => {
-        const rows = await sql.query<ClaimRow>(claimStatement(sql.dialect), [
-          channel,
-          now,
-          leaseMs,
-          limit,
-          randomUUID(),
-        ]);
+        const now = await timeOf(sql, given);
+        const ended = await readColumn<number>(sql.query, INTERRUPTED, [channel, now, maxUnknown, GIVEN_UP]);
+        await addEvents(sql, ended, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
+        const rows = await sql.query<ClaimRow>(claimStatement(dialect), [channel, now, leaseMs, limit, randomUUID()]);
         if (rows.length === 0) return [];
         const ids = rows.map(({ messageId }) => messageId);
-        const interrupted = rows.flatMap(({ messageId, token }) => (token.endsWith(AGAIN) ? messageId : []));
-        await addEvents(sql, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED, author });
-        const replies = channel === "reply" ? await readLastReplies(sql, ids) : null;
+        const replies = queuedBy === "operator" ? await readLastReplies(sql, ids) : null;
         const messages = new Map((await readMessages(sql, ids)).map((message) => [message.id, message]));
-        // Another node may have restricted a message after the statement found it. Its lease ends unused.
         const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
           const message = messages.get(messageId);
-          const reply = replies?.get(messageId) ?? null;
-          return message && !message.isRestricted ? [{ channel, message, reply, ...attempt }] : [];
+          return message ? [{ channel, message, reply: replies?.get(messageId) ?? null, ...attempt }] : [];
         });
         return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
       });
@@ -209,8 +181,11 @@ export function createQueue(database: Database, secret: string, author: string |
      * returns its name and counts nothing; `null` if the delivery may be sent. Exact on any number of nodes. Rejects if the
      * lease went to another node or the message is gone.
      */
-    admit({ channel, message, token }: Claim, limits: readonly NamedLimit[], now: Date): Promise<string | null> {
-      const nowMs = now.getTime();
+    admit(
+      { channel, message, token }: Claim,
+      limits: readonly NamedLimit[],
+      given: Date | null,
+    ): Promise<string | null> {
       const named = limits.map((limit) => ({ ...limit, hash: keyedHash(secret, ["limit", limit.name]) }));
       const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
       const values = [message.id, channel, token];
@@ -223,11 +198,14 @@ export function createQueue(database: Database, secret: string, author: string |
           );
           if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
           if (delivery.isCounted) return null;
+          const nowMs = (await timeOf(sql, given)).getTime();
           for (const { name, hash, count, windowMs } of named) {
-            // The window extends equally into the future, so that a clock set slightly back does not lift the limit.
-            const window = [nowMs - windowMs, nowMs + windowMs];
-            const sql = "SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4";
-            if ((await query(sql, [hash, ...window, count])).length === count) return name;
+            const hits = await query("SELECT 1 FROM hits WHERE hash = $1 AND at > $2 LIMIT $3", [
+              hash,
+              nowMs - windowMs,
+              count,
+            ]);
+            if (hits.length === count) return name;
           }
           await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
           const hits = named.map(({ hash }) => ({ hash, at: coarseMs(nowMs, limits) }));
@@ -245,12 +223,13 @@ export function createQueue(database: Database, secret: string, author: string |
      * mail stays quarantined, and the history says that it was delivered. In the same transaction, adds the delivery of the
      * channel `next`, once for each message, in quarantine if the mail is.
      */
-    settle(claim: Claim, outcome: Outcome, now: Date, next: Channel | null = null): Promise<boolean> {
+    settle(claim: Claim, outcome: Outcome, given: Date | null, next: Channel | null = null): Promise<boolean> {
       const { channel, message, reply } = claim;
       const { kind } = outcome;
       const detail = "error" in outcome ? outcome.error : null;
       return transaction(async (sql) => {
         const { query } = sql;
+        const now = await timeOf(sql, given);
         const isHeld = !(await record(query, claim, outcome, now));
         if (isHeld && (await query(HELD, [message.id, channel, claim.token, detail])).length === 0) return false;
         if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
@@ -274,12 +253,13 @@ export function createQueue(database: Database, secret: string, author: string |
     },
 
     /** For what is sent once, after a delivery: the history is the only place that knows of it. */
-    noteCopyFailure({ channel, message }: Claim, detail: string, now: Date): Promise<void> {
-      return addEvents(database, [message.id], { kind: "copy-failed", at: now, channel, detail, author });
+    async noteCopyFailure({ channel, message }: Claim, detail: string, given: Date | null): Promise<void> {
+      const at = await timeOf(database, given);
+      await addEvents(database, [message.id], { kind: "copy-failed", at, channel, detail, author });
     },
 
     /** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */
-    async dueInMs(channel: Channel, now: Date): Promise<number | null> {
+    async dueInMs(channel: Channel, given: Date | null): Promise<number | null> {
       // An index answers each minimum, independent of the queue's length.
       const first = (column: string, isMeant: string) =>
         readColumn<number>(
@@ -289,9 +269,9 @@ export function createQueue(database: Database, secret: string, author: string |
         );
       const times = [
         ...(await first("due_at", "leased_until IS NULL")),
-        ...(await first("leased_until", "leased_until > 0")),
+        ...(await first("leased_until", "leased_until >= 0")),
       ];
-      return times.length === 0 ? null : Math.min(...times) - now.getTime();
+      return times.length === 0 ? null : Math.min(...times) - (await timeOf(database, given)).getTime();
     },
 
     /**
@@ -299,13 +279,13 @@ export function createQueue(database: Database, secret: string, author: string |
      * attempt does not count, unless the delivery has waited for more than five days. The outboxes of all nodes together do
      * this at most once a minute: returns `null` if it was done within the last minute.
      */
-    flushBacklog: mayTakeMinutes((channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null> => {
-      return transaction(async (sql) => {
+    flushBacklog: mayTakeMinutes((channel: Channel, given: Date | null, by: "outbox" | "operator") => {
+      return transaction(async (sql): Promise<number[] | null> => {
+        const now = await timeOf(sql, given);
         if (by === "outbox") {
           const [isFirst] = await sql.query(
-            `INSERT INTO meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value
-         WHERE abs(CAST(meta.value AS BIGINT) - CAST($2 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`,
+            `INSERT INTO meta VALUES ($1, CAST(${NOW} AS TEXT)) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+             WHERE abs(CAST(meta.value AS BIGINT) - ${NOW}) >= ${SPREAD_MS} RETURNING name`,
             [`flushed.${channel}`, now],
           );
           if (!isFirst) return null;
@@ -314,14 +294,30 @@ export function createQueue(database: Database, secret: string, author: string |
         const ids = await readColumn<number>(
           sql.query,
           `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
-         WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
-       WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS}
-       RETURNING message_id`,
+             WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
+           WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS} RETURNING message_id`,
           [channel, now],
         );
         if (by === "operator") await addEvents(sql, ids, { kind: "retried", at: now, channel, author });
         return ids;
       }, LONG);
+    }),
+
+    /**
+     * Corrects times that lie too far ahead, because a clock was set back: due times, leases, and what counts towards
+     * limits. Call it at the start and every hour. A lease still lasts longer than its attempt, so nothing is sent twice.
+     */
+    repairTimes: mayTakeMinutes(async (given: Date | null): Promise<void> => {
+      const now = await timeOf(database, given);
+      const at = (ms: number) => now.getTime() + ms;
+      const repair = (statement: string, ...values: Value[]) => query(statement, values);
+      await repair(
+        "UPDATE deliveries SET due_at = $1 WHERE state = 'queued' AND due_at > $2",
+        now,
+        at(LONGEST_WAIT_MS),
+      );
+      await repair("UPDATE deliveries SET leased_until = $1 WHERE leased_until > $1", at(LEASE_MS));
+      await repair("DELETE FROM hits WHERE at > $1", at(MINUTE_MS));
     }),
 
     countDeliveries(): Promise<DeliveryCount[]> {

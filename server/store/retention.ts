@@ -1,7 +1,7 @@
 import { EXPIRY_NOTICE_MS } from "../../contract/operator-limits.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import { type Database, onlyRow, readColumn, type Sql } from "./database.ts";
+import { type Database, onlyRow, readColumn, type Sql, timeOf } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";
 import { CHANNELS, rulesOf } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
@@ -83,13 +83,15 @@ const IS_EXPIRING = `channel = 'mail' AND message_id NOT IN (SELECT id FROM mess
 const IS_UNANNOUNCED = `${IS_EXPIRING} AND expires_at <= CAST($1 AS BIGINT) + ${EXPIRY_NOTICE_MS + DAY_MS}
   AND announce_at <= CAST($1 AS BIGINT) + CASE WHEN expires_at - announce_at < ${DAY_MS} THEN expires_at - announce_at ELSE ${DAY_MS} END`;
 
-export function createRetention({ query, transaction, dialect }: Database) {
+export function createRetention(database: Database) {
+  const { query, transaction, dialect } = database;
   return {
     /**
      * Erases the messages that have expired and were announced, and client hashes older than a day; returns references.
      * A message waits while its mail or a reply is queued, or while it is restricted.
      */
-    purge: mayTakeMinutes(async (now: Date): Promise<string[]> => {
+    purge: mayTakeMinutes(async (given: Date | null): Promise<string[]> => {
+      const now = await timeOf(database, given);
       // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
       const day = [now.getTime() - DAY_MS, now.getTime() + DAY_MS];
       await query("DELETE FROM hits WHERE at <= $1 OR at > $2", day);
@@ -113,7 +115,8 @@ export function createRetention({ query, transaction, dialect }: Database) {
       );
     }),
 
-    async findExpiring(now: Date): Promise<Expiring> {
+    async findExpiring(given: Date | null): Promise<Expiring> {
+      const now = await timeOf(database, given);
       const found = await onlyRow<Omit<Expiring, "foundAt">>(
         query,
         `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(expires_at) AS first_at,

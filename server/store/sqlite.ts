@@ -35,6 +35,7 @@ export const sqliteDialect: Dialect = {
   // Binary items, so that reading a field does not parse the whole item again.
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
+  nowMs: null,
 };
 
 export function sqliteFile(dataDir: string): string {
@@ -117,8 +118,6 @@ export async function openSqlite(
       () => runOnFile(async () => dataVersion.get()?.data_version),
       () => db.isOpen,
     ),
-    // There is only one server, so its clock is the only one.
-    time: async () => new Date(),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
     verify: () =>
       runOnFile(async () => {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { HOUR_MS, isWithin } from "../time.ts";
-import { type Database, type Query, readMeta, writeMeta } from "./database.ts";
+import { HOUR_MS } from "../time.ts";
+import { type Database, type Query, readMeta, type Sql, timeOf, writeMeta } from "./database.ts";
 import type { Channel } from "./store.ts";
 import { mayTake } from "./thread.ts";
 
@@ -47,12 +47,10 @@ export function markBackedUp(query: Query, now: Date): Promise<void> {
 export type Status = ReturnType<typeof createStatus>;
 
 export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVAL_MS) {
-  const { query, time, verify, nextChange } = database;
+  const { query, verify, nextChange } = database;
   const name = NODE + randomUUID();
   let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   return {
-    /** The database's time if servers share it, otherwise this machine's. */
-    time,
     /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
     nextChange: mayTake(Number.POSITIVE_INFINITY, nextChange),
     lastBackupAt: () => readTime(query, BACKED_UP),
@@ -71,16 +69,17 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
     },
 
     /** Reports that this server runs, and its paused channels. Call it at least once a minute, and with `null` on stop. */
-    async reportNode(pauses: readonly Pause[] | null, now: Date): Promise<void> {
-      const report: NodeReport = { atMs: now.getTime(), pauses };
+    async reportNode(pauses: readonly Pause[] | null, given: Date | null = null): Promise<void> {
+      const nowMs = (await timeOf(database, given)).getTime();
+      const report: NodeReport = { atMs: nowMs, pauses };
       await writeMeta(query, name, JSON.stringify(report));
       // Rows of stopped servers are useless after an hour.
       for (const { name, atMs } of await readNodes(query)) {
-        if (!isWithin(HOUR_MS, atMs, now.getTime())) await query("DELETE FROM meta WHERE name = $1", [name]);
+        if (nowMs - atMs >= HOUR_MS) await query("DELETE FROM meta WHERE name = $1", [name]);
       }
     },
 
-    website: (now: Date) => readWebsite(query, now),
+    website: (given: Date | null = null) => readWebsite(database, given),
 
     /** The last alert of each trouble, by its key. The row goes when the end of the trouble is told. */
     async alerts(): Promise<ReadonlyMap<string, SentAlert>> {
@@ -106,11 +105,10 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
 }
 
 /** Whether any server runs, when the last one ran (`null` if never), and the paused channels of running servers. */
-export async function readWebsite(query: Query, now: Date) {
-  const nodes = await readNodes(query);
-  const running = nodes.flatMap(({ atMs, pauses }) =>
-    pauses && isWithin(SILENT_MS, atMs, now.getTime()) ? [pauses] : [],
-  );
+export async function readWebsite(sql: Sql, given: Date | null = null) {
+  const nodes = await readNodes(sql.query);
+  const nowMs = (await timeOf(sql, given)).getTime();
+  const running = nodes.flatMap(({ atMs, pauses }) => (pauses && nowMs - atMs < SILENT_MS ? [pauses] : []));
   return {
     isRunning: running.length > 0,
     lastSeenAt: nodes.length > 0 ? new Date(Math.max(...nodes.map(({ atMs }) => atMs))) : null,
@@ -120,8 +118,8 @@ export async function readWebsite(query: Query, now: Date) {
 
 /** For a start after all servers have stopped, and for a restore. */
 export async function forgetServers(query: Query): Promise<void> {
-  // Tokens stay: they show that the outcome of an attempt is unknown.
-  await query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
+  // The outcome of their attempts is unknown.
+  await query("UPDATE deliveries SET leased_until = 0 WHERE leased_until IS NOT NULL");
   await query(`DELETE FROM meta WHERE name LIKE '${NODE}%'`);
 }
 

@@ -16,6 +16,8 @@ interface ChannelRules {
   keepsMessage: boolean;
   /** How long after acceptance a delivery may be tried; `null` for the five days of the schedule. */
   triedForMs: number | null;
+  /** The attempt from which on an unknown outcome is a failure, because each may have arrived; `null` for none. */
+  maxUnknown: number | null;
   /** Its troubles, as in `No reply can be sent`. `null` if a failure does not affect a message. */
   trouble: {
     noun: "message" | "reply";
@@ -41,6 +43,8 @@ export const CHANNEL_RULES = {
     queuedBy: "message",
     keepsMessage: true,
     triedForMs: null,
+    // More would only fill the mailbox.
+    maxUnknown: 5,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
     deliveredAtName: null,
     listColumn: null,
@@ -52,6 +56,7 @@ export const CHANNEL_RULES = {
     keepsMessage: false,
     // A later acknowledgement would confuse more than none.
     triedForMs: DAY_MS,
+    maxUnknown: 1,
     trouble: null,
     deliveredAtName: "acknowledgedAt",
     listColumn: null,
@@ -62,6 +67,7 @@ export const CHANNEL_RULES = {
     queuedBy: "message",
     keepsMessage: false,
     triedForMs: null,
+    maxUnknown: null,
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
     deliveredAtName: "hookSentAt",
@@ -73,6 +79,8 @@ export const CHANNEL_RULES = {
     queuedBy: "operator",
     keepsMessage: true,
     triedForMs: null,
+    // An operator decides whether it is sent again.
+    maxUnknown: 1,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
     deliveredAtName: "repliedAt",
     listColumn: null,

@@ -53,7 +53,6 @@ const TABLES = {
     changed_at: time,
     due_at: optional(time, "CHECK ((due_at IS NULL) = (state <> 'queued'))"),
     attempts: count,
-    interruptions: count,
     error: optional(text()),
     lease_token: optional(text()),
     leased_until: optional(integer),

@@ -66,7 +66,15 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       if (release === "1.0.0")
         await read(`UPDATE messages SET draft = replace(draft, 'Grace', 'Grace\\ud83d') RETURNING id`);
       const tables = ["messages", "deliveries", "events", "keys", "hits"];
-      const GONE = ["draft", "announced_at", "announced_for", "payload", "footprint_kg", "reported_at"];
+      const GONE = [
+        "interruptions",
+        "draft",
+        "announced_at",
+        "announced_for",
+        "payload",
+        "footprint_kg",
+        "reported_at",
+      ];
       const readAll = () => Array.fromAsync(tables, (table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`));
       const before = (await readAll()) as Record<string, unknown>[][];
       const store = await open();

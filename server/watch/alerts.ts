@@ -7,7 +7,7 @@ import { createDefectLog, errorCode, errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
-import { type Clock, DAY_MS, HOUR_MS, isWithin, MINUTE_MS, repeat, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { inTime, ruleOf, SILENT, type Trouble, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
@@ -62,7 +62,7 @@ export function startAlerts(options: AlertOptions) {
   async function check(): Promise<void> {
     // Taken before the query, so that events during the query count as later than this alert.
     const now = clock.now();
-    const { problem, facts, troubles, defect } = await watch.find(now);
+    const { problem, facts, troubles, defect } = await watch.find(options.clock ? now : null);
     if (defect !== null) noteDefect(defect);
     if (problem === null) for (const [key, alert] of unsaved) await move(key, null, alert);
     const alerts = new Map([...((await ifAvailable(store.status.alerts())) ?? []), ...unsaved]);
@@ -154,7 +154,7 @@ async function post(
 }
 
 function isDue({ kind, count, lastAt }: Trouble, last: SentAlert, now: Date, retention: Retention): boolean {
-  const isLessThan = (ms: number) => isWithin(ms, last.atMs, now.getTime());
+  const isLessThan = (ms: number) => Math.abs(now.getTime() - last.atMs) < ms;
   if (!last.isPosted) return !isLessThan(CHECK_INTERVAL_MS);
   // Slightly earlier than necessary, because a late announcement delays the erasure.
   if (kind === "expiring") return !isLessThan(announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS);

@@ -232,15 +232,16 @@ export function createWatch(options: WatchOptions) {
   const promisedMs = answerWithin ? answerTimeMs(answerWithin) : null;
   let awaySince: Date | null = null;
 
-  /** Resolves within seconds, even if the store does not answer. */
-  async function find(now: Date): Promise<Situation> {
+  /** Resolves within seconds, even if the store does not answer. `given`: the time in a test. */
+  async function find(given: Date | null = null): Promise<Situation> {
+    const now = given ?? new Date();
     let defect: unknown = null;
     const noteDefect = (error: unknown) => {
       if (isDefect(error)) defect ??= error;
       return null;
     };
     const [facts, refusal, freeBytes] = await Promise.all([
-      inTime(readFacts(store, now, promisedMs)).catch(noteDefect),
+      inTime(readFacts(store, now, given, promisedMs)).catch(noteDefect),
       // `ping` writes, because a full disk can still be read.
       inTime(store.status.ping()).catch((error) => {
         noteDefect(error);
@@ -266,12 +267,12 @@ export function createWatch(options: WatchOptions) {
   return { find };
 }
 
-async function readFacts(store: Store, now: Date, promisedMs: number | null) {
+async function readFacts(store: Store, now: Date, given: Date | null, promisedMs: number | null) {
   const [late, counts, expiring, website, lastBackupAt] = await Promise.all([
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
-    store.archive.findExpiring(now),
-    store.status.website(now),
+    store.archive.findExpiring(given),
+    store.status.website(given),
     store.status.lastBackupAt(),
   ]);
   return { late, counts, expiring, website, lastBackupAt };

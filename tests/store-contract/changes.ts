@@ -86,7 +86,7 @@ export function changesSuite(test: ContractTest): void {
         stored.set(state, await storeAs(node, state, { channels: state === "delivered" ? ["mail"] : channels }));
       stored.set("restricted", await storeAs(node, "failed", { email: "restricted@x.org" }));
       stored.set("queued", await store(node));
-      await node.queue.settle(await claimOne(node), { kind: "deferred", dueAt: later(HOUR_MS), error: "451" }, NOON);
+      await node.queue.settle(await claimOne(node), { kind: "deferred", delayMs: HOUR_MS, error: "451" }, NOON);
       await node.people.restrict("restricted@x.org", true, NOON);
       const references = [...stored.values()];
       if (action === "unanswer") await act(node, "answer", references);

@@ -134,8 +134,4 @@ export function openingSuite(test: ContractTest): void {
     await other.status.reportNode(null, later(2 * HOUR_MS));
     expect(await place.sql("SELECT name FROM meta WHERE name LIKE 'node.%'")).toHaveLength(1);
   });
-
-  test("returns the current time", async ({ node }) => {
-    expect(Math.abs((await node.status.time()).getTime() - Date.now())).toBeLessThan(MINUTE_MS);
-  });
 }

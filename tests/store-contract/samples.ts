@@ -102,7 +102,7 @@ export function client(hash: string): Submission["networks"] {
 export async function store(
   node: Store,
   submission = submissionOf(),
-  now = NOON,
+  now: Date | null = NOON,
   channels: readonly Channel[] = ["mail"],
 ): Promise<string> {
   return referenceOf(await node.intake.accept(submission, { ...NO_LIMITS, channels }, now));

@@ -159,7 +159,7 @@ export function spamSuite(test: ContractTest): void {
     const claim = await claimOne(node, later(1));
     expect(await node.messages.act("spam", { references }, later(2))).toEqual(references);
     for (const channel of channels) expect(await node.queue.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
-    expect(await node.queue.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(true);
+    expect(await node.queue.settle(claim, { kind: "deferred", delayMs: 6, error: "451" }, later(3))).toBe(true);
     expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
     // The operator who marked the message already knows about it.
     expect((await node.queue.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);

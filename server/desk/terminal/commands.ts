@@ -156,7 +156,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const total = (await store.messages.countTabs(filter))[filter.tab];
       const rest = messages.length < total ? `${messages.length} of ${total}; --all shows the rest.\n` : "";
       const views = messages.map(await viewerOf(messages, store));
-      const text = messages.length === 0 ? "No messages.\n" : messageTable(views, await store.status.time()) + rest;
+      const text = messages.length === 0 ? "No messages.\n" : messageTable(views, new Date()) + rest;
       return { json: await messagesJson(messages, store.messages), text };
     },
   },
