@@ -107,7 +107,7 @@ describe.each(CHANNELS)("a delivery by %s", (channel) => {
     outbox.wake();
     await end(4);
     expect(await log.seen("delivered", 2)).toMatchObject({ reference, attempts: 1 });
-    const kinds = ["deferred", "failed", "retried", "delivered"];
+    const kinds = ["deferred", "failed", "delivered"];
     const ours = (await events(reference)).filter((event) => event.startsWith(channel));
     expect(ours).toEqual(kinds.map((kind) => `${channel} ${kind}`));
   });
