@@ -15,7 +15,7 @@ import {
 } from "./field.tsx";
 import { type Act, type FormState, hasAmounts, type Name, REMOVED, START_VALUES } from "./form-state.ts";
 import type { FormView, Read } from "./form-view.ts";
-import { FOLDED, GROUPS, type Group, OPTION_NAMES, type Words } from "./questions.ts";
+import { FOLDED, GROUPS, type Group, type Words } from "./questions.ts";
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
@@ -191,9 +191,7 @@ function controlOf(field: FootprintField) {
   if (!codes)
     return { inputMode: field === "people" ? "numeric" : "decimal", maxLength: 40, enterKeyHint: "next" } as const;
   // Units are not capitalised.
-  const nameOfOption = (code: string) =>
-    units ? optionLabel(code) : capitalised(OPTION_NAMES[code] ?? optionLabel(code));
-  return { options: codes.map((code) => ({ code, name: nameOfOption(code) })) };
+  return { options: codes.map((code) => ({ code, name: units ? optionLabel(code) : capitalised(optionLabel(code)) })) };
 }
 
 function WordsFor({ words }: { words: Words }) {

@@ -163,6 +163,7 @@ interface ExamplesProps {
 export function Examples({ example, values, act }: ExamplesProps) {
   return (
     <>
+      <p>See an example:</p>
       {(Object.keys(EXAMPLES) as ExampleName[]).map((name) => (
         <button
           key={name}
@@ -175,12 +176,12 @@ export function Examples({ example, values, act }: ExamplesProps) {
         </button>
       ))}
       {example !== "" && (
-        <p>
-          These are not your figures, and they are not sent.{" "}
+        <>
+          <p>These are not your figures, and they are not sent.</p>
           <TextButton onClick={() => act({ type: "filled", values: figuresToStartFrom(example, values) }, NEXT_ID)}>
             Start from these figures
           </TextButton>
-        </p>
+        </>
       )}
     </>
   );

@@ -65,7 +65,7 @@ export function Field(props: FieldProps) {
     "aria-describedby": textId ?? noteId,
   };
   return (
-    <div className={`field field-${id}`}>
+    <div className="field">
       <label htmlFor={id}>{label}</label>
       {options ? (
         <select {...control}>

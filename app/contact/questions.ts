@@ -11,18 +11,12 @@ export interface Group {
 /** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
 export type Words = string | readonly [household: string, organisation: string];
 
-/** Options whose name on the page differs from the one in the mail. */
-export const OPTION_NAMES: Readonly<Record<string, string>> = {
-  household: "me or my household",
-  organisation: "my organisation",
-};
-
 /** What most people can answer. */
 export const GROUPS: readonly Group[] = [
   {
     legend: "Who is it for?",
     note: "Every amount below is for all the people counted.",
-    labels: { for: "For", people: "Number of people" },
+    labels: { for: "For whom", people: "Number of people" },
   },
   {
     legend: ["Home energy", "Energy of your site"],

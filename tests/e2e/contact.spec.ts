@@ -213,7 +213,7 @@ test("the form asks about an address that looks wrong, and still sends it", asyn
   await openForm(page);
   const email = field(page, "Email");
   await fillForm(page, { ...VISITOR, email: "ada@gmail" });
-  const question = page.locator(".field-email [aria-live=polite] > span");
+  const question = page.locator(".field-suggestion [aria-live] > span");
   const phoneTop = async () => (await field(page, "Phone Number").boundingBox())?.y;
   const before = await phoneTop();
   await expect(question).toHaveText("Did you mean gmail.com? A button to use this address follows.");
