@@ -102,11 +102,12 @@ export function createArchive(database: Database, account: string | null, lockOu
 }
 
 /** The messages and recorded erasures in a database of any version; `null` if it has no tables yet. */
-async function countAll({ query, dialect }: Sql): Promise<{ messages: number; erasures: number } | null> {
-  if ((await readSchemaVersion({ query, dialect })) === null) return null;
-  const hasErasures = (await query(dialect.findTable("erasures"))).length > 0;
-  const erasures = hasErasures ? "(SELECT count(*) FROM erasures)" : "0";
-  return onlyRow(query, `SELECT count(*) AS messages, ${erasures} AS erasures FROM messages`);
+async function countAll(sql: Sql): Promise<{ messages: number; erasures: number } | null> {
+  const version = await readSchemaVersion(sql);
+  if (version === null) return null;
+  // Version 1.1.0 listed them in a file.
+  const erasures = version < SCHEMA_VERSION ? "0" : "(SELECT count(*) FROM erasures)";
+  return onlyRow(sql.query, `SELECT count(*) AS messages, ${erasures} AS erasures FROM messages`);
 }
 
 const UNCHANGED = "nothing was changed";

@@ -1,19 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { connect, createServer } from "node:net";
-import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
-import { openPort } from "../../tests/support/raw-http.ts";
 import { startPostgres } from "../../tests/support/run-postgres.ts";
-import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { createStore } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
-import { sqliteFile } from "./sqlite.ts";
 import { StoreUnavailable } from "./store.ts";
 
 const server = await sharePostgres();
@@ -40,36 +35,6 @@ test("limits the commit of a long transaction like any other commit", async () =
   network.become({ kind: "open" });
 });
 
-test("limits every statement's time even behind a pooler that drops connection settings", async () => {
-  const url = await server.createDatabase();
-  const pooler = createServer((inside) => {
-    const outside = connect(server.port, "127.0.0.1");
-    const drop = (chunk: Buffer) =>
-      chunk.toString("latin1").replace(/(?<=_timeout\0)\d+/g, (ms) => "0".repeat(ms.length));
-    inside.once("data", (chunk) => {
-      outside.write(drop(chunk), "latin1");
-      inside.pipe(outside).pipe(inside);
-    });
-    for (const socket of [inside, outside]) socket.on("error", () => {});
-  });
-  onTestFinished(() => void pooler.close());
-  const pooled = url.replace(`:${server.port}/`, `:${await openPort(pooler)}/`);
-  const client = new pg.Client({ connectionString: pooled, statement_timeout: 1234 });
-  await client.connect();
-  expect((await client.query("SHOW statement_timeout")).rows).toEqual([{ statement_timeout: "0" }]);
-  await client.end();
-
-  const database = await untilEnd(openPostgres(pooled));
-  const sql =
-    "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout')";
-  for (const limits of [await database.query(sql), await database.transaction(({ query }) => query(sql))]) {
-    expect(limits).toEqual([
-      { name: "idle_in_transaction_session_timeout", setting: "5000" },
-      { name: "statement_timeout", setting: "5000" },
-    ]);
-  }
-});
-
 test("does not trust a server that answers before a commit is on disk", async () => {
   const url = await server.createDatabase();
   const store = await open(`${url}%20-csynchronous_commit%3Doff`);
@@ -92,35 +57,6 @@ test("is not ready if the database is read-only", async () => {
   await expect.poll(() => store.messages.list({})).toEqual([]);
   await expect(store.status.ping()).rejects.toThrow(StoreUnavailable);
   await expect(send(store)).rejects.toThrow(StoreUnavailable);
-});
-
-test("opens no more connections than allowed, with any number of calls at once", async () => {
-  const database = await untilEnd(openPostgres((await createOwnDatabase()).url, 2));
-  const count = "SELECT count(*) AS count, pg_sleep(0.1) FROM pg_stat_activity WHERE datname = current_database()";
-  const counts = await Promise.all(Array.from({ length: 6 }, () => database.query<{ count: number }>(count)));
-  // On a busy machine, the first connection may do all the work before the second one is open.
-  expect([1, 2]).toContain(Math.max(...counts.map(([row]) => row?.count ?? 0)));
-});
-
-test("backs up every column of every table", async () => {
-  const url = await server.createDatabase();
-  const folder = await makeScratchFolder();
-  await (await open(url)).archive.backup(sqliteFile(folder), new Date());
-  const rows = (await server.administer(
-    `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = '${schemaOf(url)}'`,
-  )) as { name: string }[];
-  const copy = new DatabaseSync(sqliteFile(folder), { readOnly: true });
-  onTestFinished(() => copy.close());
-  const columns = copy.prepare(
-    `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
-     WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'`,
-  );
-  expect(
-    columns
-      .all()
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual(rows.map(({ name }) => name).sort());
 });
 
 test("leaves no copy of an erased message in the tables' files", async () => {

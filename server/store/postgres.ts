@@ -49,7 +49,7 @@ const dialect: Dialect = {
 
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
-  const query = await limitedQueryOf(pool);
+  const query = queryOf(pool);
   return {
     dialect,
     query,
@@ -102,15 +102,6 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   // A connection in use broke. Its query rejects, which is enough. Without a listener, Node would end the program.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
-}
-
-/** Sets our time limit for each statement, even behind a pooler that drops the settings of a new connection. */
-async function limitedQueryOf(pool: pg.Pool): Promise<Query> {
-  const query = queryOf(pool);
-  const sql = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
-  const [limit] = await query<{ setting: string }>(sql).catch((error) => pool.end().then(() => Promise.reject(error)));
-  if (Number(limit?.setting) === STATEMENT_TIMEOUT_MS) return query;
-  return (text, values) => tryTransaction(pool, ({ query }) => query(text, values), {});
 }
 
 function queryOf(connection: pg.Pool | pg.PoolClient, timeoutMs?: number): Query {

@@ -20,7 +20,7 @@ const GO_BACK =
  */
 export async function migrate(sql: Sql): Promise<string> {
   const { query } = sql;
-  const version = await readKnownVersion(sql);
+  const version = await readSchemaVersion(sql);
   if (version !== SCHEMA_VERSION) {
     const changing = version === null ? create(sql) : upgrade(sql, version);
     await changing.catch((error) => {
@@ -59,7 +59,7 @@ export function createIndexes({ lowerCaseEmail }: Dialect): string[] {
  * database's secret. Rejects with StoreRefused unless the tables are of this version. Writes nothing.
  */
 export async function readSecret(sql: Sql): Promise<string> {
-  const version = await readKnownVersion(sql);
+  const version = await readSchemaVersion(sql);
   if (version === null) {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
     throw new StoreNotReady({ problem: "The message database is empty", remedy });
@@ -72,14 +72,6 @@ export async function readSecret(sql: Sql): Promise<string> {
     });
   }
   return (await readMeta(sql.query, SECRET)) ?? "";
-}
-
-/** The same as `readSchemaVersion`, but rejects with StoreRefused if it is newer than this program. */
-async function readKnownVersion(sql: Sql): Promise<number | null> {
-  const version = await readSchemaVersion(sql);
-  if (version === null || version <= SCHEMA_VERSION) return version;
-  const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${SCHEMA_VERSION})`;
-  throw new StoreRefused({ problem, remedy: GO_BACK });
 }
 
 /** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */
@@ -95,6 +87,10 @@ export async function readSchemaVersion({ query, dialect: { findTable } }: Sql):
     const shown = JSON.stringify(version.slice(0, 20));
     const problem = `The message database has the unknown schema version ${shown}`;
     throw new StoreRefused({ problem, remedy: "restore a backup" });
+  }
+  if (Number(version) > SCHEMA_VERSION) {
+    const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${SCHEMA_VERSION})`;
+    throw new StoreRefused({ problem, remedy: GO_BACK });
   }
   return version === null ? null : Number(version);
 }

@@ -29,34 +29,6 @@ const filesIn = async ({ DATA_DIR }: { DATA_DIR: string }) =>
 const start = (env: Record<string, string>): Promise<RunningServer> =>
   untilEnd(startServer({ LOG_LEVEL: "error", ...env }));
 
-test("restoring an older backup keeps all .eml files", async () => {
-  const folder = await makeScratchFolder();
-  const env = { DATA_DIR: join(folder, "data") };
-  const backup = join(folder, "backup.db");
-  const files = () => filesIn(env);
-  const before = await start(env);
-  const early = await postMessage(before.url, "before the backup");
-  await messages(env, "backup", backup);
-  const erased = await postMessage(before.url, "to be erased");
-  const late = await postMessage(before.url, "after the backup");
-  await expect.poll(files, { timeout: 20_000 }).toHaveLength(3);
-  await messages(env, "delete", String(erased), "--yes");
-  await before.stop();
-  const kept = [early, late].map((reference) => `${reference}.eml`).sort();
-  expect(await files()).toEqual(kept);
-
-  for (const [need, ...options] of [["add --replace"], ["--yes", "--replace"]])
-    expect(await runCli(env, "restore", backup, ...options)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining(String(need)),
-    });
-  await messages(env, "restore", backup, "--replace", "--yes");
-  const restored = await start(env);
-  const next = await postMessage(restored.url, "after the restoration");
-  await expect.poll(files, { timeout: 20_000 }).toEqual([...kept, `${next}.eml`].sort());
-  await restored.stop();
-});
-
 test("the documented commands move a site from SQLite to PostgreSQL, and a start reports messages left behind", async () => {
   const postgres = await untilEnd(sharePostgres());
   const sqlite = { DATA_DIR: await makeScratchFolder() };

@@ -116,21 +116,18 @@ export function openingSuite(test: ContractTest): void {
   test("derives from reports whether the website runs, and its paused channels", async ({ node, other, place }) => {
     const reader = await place.open();
     const pause = { channel: "hook", reason: "451 later", since: later(-HOUR_MS) } as const;
-    expect(await reader.status.website(NOON)).toEqual({ isRunning: false, lastSeenAt: null, pauses: [] });
+    const expectAt = async (ms: number, isRunning: boolean, lastSeenAt: Date | null, pauses: (typeof pause)[]) =>
+      expect(await reader.status.website(later(ms))).toEqual({ isRunning, lastSeenAt, pauses });
+    await expectAt(0, false, null, []);
     await node.status.reportNode([pause], NOON);
-    expect(await reader.status.website(later(1))).toEqual({ isRunning: true, lastSeenAt: NOON, pauses: [pause] });
-    await node.status.reportNode([], later(1));
-    expect(await reader.status.website(later(1))).toMatchObject({ lastSeenAt: later(1), pauses: [] });
+    await expectAt(1, true, NOON, [pause]);
     // The stop of one server does not affect the others.
-    await other.status.reportNode([pause], later(2));
+    await other.status.reportNode([], later(2));
     await other.status.reportNode(null, later(3));
-    expect(await reader.status.website(later(3))).toEqual({ isRunning: true, lastSeenAt: later(3), pauses: [] });
-    await node.status.reportNode(null, later(4));
-    expect(await reader.status.website(later(4))).toEqual({ isRunning: false, lastSeenAt: later(4), pauses: [] });
+    await expectAt(3, true, later(3), [pause]);
     // A dead server sends no reports, and its last report expires.
-    await node.status.reportNode([pause], NOON);
-    expect(await reader.status.website(later(2 * MINUTE_MS))).toMatchObject({ isRunning: true, pauses: [pause] });
-    expect(await reader.status.website(later(3 * MINUTE_MS))).toMatchObject({ isRunning: false, pauses: [] });
+    await expectAt(2 * MINUTE_MS, true, later(3), [pause]);
+    await expectAt(3 * MINUTE_MS, false, later(3), []);
     await other.status.reportNode(null, later(2 * HOUR_MS));
     expect(await place.sql("SELECT name FROM meta WHERE name LIKE 'node.%'")).toHaveLength(1);
   });
