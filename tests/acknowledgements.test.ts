@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { HOUR_MS } from "../server/time.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { openPostOffice, withStore } from "./support/post-office.ts";
+import { openPostOffice } from "./support/post-office.ts";
 
 // tests/outbox.test.ts covers the behaviour that all channels share.
 
@@ -37,15 +37,6 @@ it("is sent after the message was delivered: one short mail without an envelope 
   expect(parseMail(strangers.mails[0]?.raw ?? Buffer.of()).text).toContain(reference);
 });
 
-it("is sent at most as often per hour as the limit allows, and the log says why others are skipped", async () => {
-  const { accept, strangers, start, seen } = await openTwoServers();
-  for (let number = 0; number < 5; number += 1) await accept({ email: `victim${number}@example.org` });
-  start({ perHour: 2 });
-  expect(await seen("skipped", 3)).toMatchObject({ level: "info", error: "hourly-limit" });
-  await seen("delivered", 2);
-  expect(strangers.mails).toHaveLength(2);
-});
-
 it("is sent to a mailbox once a day in any spelling, and a flood to it does not delay other senders", async () => {
   const { accept, clock, count, strangers, start, seen } = await openTwoServers();
   for (let number = 0; number < 50; number += 1) await accept({ email: `vic.tim+${number}@example.org` });
@@ -73,26 +64,6 @@ it("is tried for a day and no longer", async () => {
   }
   expect(await seen("failed")).toMatchObject({ reference, attempts: 28 });
   expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(23.85, 1);
-});
-
-it("is deferred if the store cannot check its limits, while the message is delivered", async () => {
-  const { accept, clock, log, store, strangers, start, seen } = await openTwoServers();
-  let isBroken = true;
-  const broken = withStore(store, {
-    queue: {
-      async admit(...args) {
-        if (isBroken) throw new Error("constraint of ada@example.org");
-        return store.queue.admit(...args);
-      },
-    },
-  });
-  await accept();
-  start({ store: broken });
-  const { dueAt = clock.now(), error } = await seen("deferred");
-  expect([error, log.count("delivered", "mail"), strangers.mails]).toEqual(["unexpected error (Error)", 1, []]);
-  isBroken = false;
-  await clock.advanceTo(dueAt);
-  await seen("delivered");
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import { checkHook } from "../server/desk/preflight.ts";
 import { failureOf, postEvent } from "../server/outbox/hook.ts";
-import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
+import { MINUTE_MS } from "../server/time.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
 
@@ -96,15 +96,6 @@ describe("a receiver", () => {
     const event = { id: "1", type: "ping", timestamp: now, data: {} } as const;
     return postEvent({ url, secrets: [SECRET] }, event, now);
   };
-
-  it.each([
-    ["503 with a date", 503, "Mon, 05 Jan 2026 11:00:00 GMT", HOUR_MS],
-    ["a wait of a week, which is cut to an hour", 429, String(7 * 24 * 3600), HOUR_MS],
-  ])("can delay posts: %s", async (_, code, retryAfter, retryAfterMs) => {
-    const receiver = await startReceiver(status(code, { "retry-after": retryAfter }));
-    const answer = await ping(receiver.url, new Date("2026-01-05T10:00:00Z"));
-    expect(failureOf(answer)).toEqual({ kind: "temporary", message: `status ${code}`, retryAfterMs });
-  });
 
   it("cannot redirect to another URL", async () => {
     const other = await startReceiver();

@@ -1,7 +1,6 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError, type Mailer } from "../server/mail/mailer.ts";
 import { SMTP_LIMITS } from "../server/mail/smtp.ts";
@@ -170,36 +169,6 @@ describe.each(CHANNELS)("%s in trouble delays no other channel", (troubled) => {
   });
 });
 
-it("a delivery is taken over after its lease, and then a failure of the first worker changes nothing", async () => {
-  const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
-  const reference = await accept();
-  const undone: unknown[] = [];
-  start({ leaseMs: 5 * MINUTE_MS, concurrency: 1 }, { ...mailer, undo: async (message) => void undone.push(message) });
-  await mailer.received(1);
-  await clock.advance(6 * MINUTE_MS);
-  const other = createManualMailer();
-  start({}, other);
-  await other.received(1);
-  other.mails[0]?.accept();
-  await log.seen("delivered");
-  await end(1, TEMPORARY);
-  expect(await log.seen("lease-lost")).toMatchObject({ reference });
-  expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 2, error: null });
-  expect(undone).toEqual([]);
-});
-
-it("sends due deliveries even if the backlog cannot be flushed", async () => {
-  const { accept, mailer, start, store } = await openWorker();
-  const reference = await accept();
-  start({
-    store: withStore(store, {
-      queue: { flushBacklog: () => Promise.reject(new StoreUnavailable({ problem: "took too long" })) },
-    }),
-  });
-  await mailer.received(1);
-  expect(mailer.mails[0]?.reference).toBe(reference);
-});
-
 describe("a wake", () => {
   it.each(["flushBacklog", "claim", "dueInMs", "settle"] as const)(
     "during a call of %s is not lost",
@@ -237,59 +206,6 @@ describe("a wake", () => {
     await command.messages.act("retry", { references: [reference] }, clock.now());
     await mailer.received(1);
   });
-
-  it("finds a due delivery while others lock the message and its other deliveries", async () => {
-    const databaseUrl = await postgres.createDatabase();
-    const { accept, mailer, start } = await openWorker("hook", databaseUrl);
-    const outbox = start();
-    const reference = await accept();
-    await lockRows(databaseUrl, "SELECT 1 FROM messages FOR NO KEY UPDATE");
-    await lockRows(databaseUrl, "SELECT 1 FROM deliveries WHERE channel = 'mail' FOR UPDATE");
-    outbox.wake();
-    await mailer.received(1);
-    expect(mailer.mails[0]?.reference).toBe(reference);
-  });
-
-  it("that finds a locked delivery is repeated after a second, not at the next poll", async () => {
-    const databaseUrl = await postgres.createDatabase();
-    const { accept, clock, mailer, start } = await openWorker("mail", databaseUrl);
-    await accept();
-    const unlock = await lockRows(databaseUrl, "SELECT 1 FROM deliveries FOR UPDATE");
-    start();
-    await clock.advance(0);
-    await unlock();
-    await clock.advance(1000);
-    await mailer.received(1);
-  });
-
-  /** Locks rows like another transaction that has not ended. */
-  async function lockRows(databaseUrl: string, sql: string): Promise<() => Promise<void>> {
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    onTestFinished(() => client.end());
-    await client.query("BEGIN");
-    await client.query(sql);
-    return async () => void (await client.query("ROLLBACK"));
-  }
-});
-
-it.each([true, false])("stopping waits for a running delivery until the deadline (in time: %s)", async (isInTime) => {
-  const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
-  const reference = await accept();
-  const isClosed = Promise.withResolvers<void>();
-  const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
-  await mailer.received(1);
-  let isStopped = false;
-  const stopping = outbox.stop(5000).then(() => (isStopped = true));
-  clock.setTimer(() => {}, HOUR_MS);
-  await clock.advance(4999);
-  expect([isStopped, (await delivery(reference))?.state]).toEqual([false, "queued"]);
-  if (isInTime) await end(1);
-  else await clock.advance(1);
-  await stopping;
-  await isClosed.promise;
-  expect([log.count("delivered"), log.count("stopped-early")]).toEqual(isInTime ? [1, 0] : [0, 1]);
-  expect(await delivery(reference)).toMatchObject({ state: isInTime ? "delivered" : "queued" });
 });
 
 it("stopping returns claimed deliveries that were not started, and the next start sends them", async () => {

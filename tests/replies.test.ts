@@ -86,28 +86,6 @@ test("acknowledgement and replies are one thread for the visitor, and mail and r
   expect(first?.text).toBe(`Dear Ada,\n\n12 tonnes.\n\nThe team\nof Brighter\n\n${quoted}`);
 });
 
-test("a reply that the visitor's mail server refuses has failed, shows the reason, and needs attention", async () => {
-  const server = await untilEnd(startMailServer());
-  const office = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
-  const { reference, reply, store, log, clock, delivery, dataDir } = office;
-  server.behave({ kind: "refuse", at: "recipient", code: 550 });
-  await reply();
-  const error = "mailbox refused by the mail server (RCPT TO)";
-  expect(await log.seen("failed")).toMatchObject({ channel: "reply", error: `550 ${error}` });
-  const failed = { state: "failed", error: `550 <team@example.test> is not welcome; ${error}` };
-  expect(await delivery(reference, "reply")).toMatchObject(failed);
-  const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy: "server" });
-  expect((await watch.find(clock.now())).troubles).toMatchObject([
-    {
-      kind: "failed",
-      channel: "reply",
-      problem: "1 reply could not be sent",
-      remedy: `${reference}: 550 ${error}. Fix the cause, then use retry. To see all`,
-      severity: "critical",
-    },
-  ]);
-});
-
 test("a copy that the team's mail server refuses is in the log and in the history, and repeats nothing", async () => {
   const [server, teamServer] = [await untilEnd(startMailServer()), await untilEnd(startMailServer())];
   const office = await openReplyOffice(

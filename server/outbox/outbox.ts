@@ -180,7 +180,8 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   async function startDue(): Promise<number> {
     try {
       await saveResults();
-      const room = isStopping ? 0 : pause.limit(sender.concurrency) - inFlight;
+      const isTrying = pause.current !== null;
+      const room = isStopping || pause.remainingMs > 0 ? 0 : (isTrying ? 1 : sender.concurrency) - inFlight;
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
       // A failed flush is retried in the next round and does not prevent sending.
       const flush = () => queue.flushBacklog(channel, time(), "outbox").catch(() => null);
@@ -223,9 +224,8 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     try {
       const reason = await sender.admit?.(claim, time());
       if (reason) return { outcome: { kind: "skipped", error: reason } };
-      const ticket = pause.ticket();
       failure = await sender.send(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
-      noteAnswer(ticket, failure);
+      noteAnswer(failure);
     } catch (error) {
       failure = toFailure(error, noteDefect);
     }
@@ -241,22 +241,25 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   }
 
   /** Starts, extends or ends the pause of the channel. */
-  function noteAnswer(ticket: number, failure: Failure | null): void {
+  function noteAnswer(failure: Failure | null): void {
     const { name } = rulesOf(channel);
+    const isPaused = pause.current !== null;
     if (failure === null || failure.kind === "permanent") {
-      if (!pause.unblock(ticket)) return;
+      if (!isPaused) return;
+      pause.end();
       isFlushWanted = true;
       log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
       onPauseChange?.();
       return;
     }
     const { kind, message: error, retryAfterMs } = failure;
-    const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
-    if (change === "none") return;
+    // Attempts that fail together cause one pause.
+    if ((kind !== "blocked" && !retryAfterMs) || pause.remainingMs > 0) return;
+    pause.start(error, retryAfterMs);
     const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
     const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
-    log[change === "started" ? failureLevelOf(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
-    if (change === "started") onPauseChange?.();
+    log[isPaused ? "warn" : failureLevelOf(channel)]({ event: "queue-paused", channel, error }, text);
+    if (!isPaused) onPauseChange?.();
   }
 
   /** Rejects if unsaved results are left: a sent but unmarked delivery must not be claimed and sent again. */
@@ -362,54 +365,31 @@ export function retryDelayMs(attempts: number, random: () => number, atLeastMs =
   return Math.max(atLeastMs, Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random())));
 }
 
-/**
- * Pauses a channel whose receiver accepts nothing. After each pause, the channel tries one delivery at a time. Each
- * attempt takes a ticket when it starts. Only attempts that started after the last pause may extend or end it, so that
- * attempts that fail together count once.
- */
-export function createPause(clock: Clock) {
+/** Pauses a channel whose receiver accepts nothing. After each pause, the channel tries one delivery at a time. */
+function createPause(clock: Clock) {
   let current: Omit<Pause, "channel"> | null = null;
-  let pauses = 0;
   let pauseMs = 0;
   let endsAtMs = 0;
 
-  function remainingMs(): number {
-    const nowMs = clock.now().getTime();
-    // If more than the whole pause is left, the clock was set back.
-    if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
-    return Math.max(0, endsAtMs - nowMs);
-  }
-
   return {
-    /** How many deliveries may be sent at the same time: none during the pause, then one until an attempt succeeds. */
-    limit(concurrency: number): number {
-      if (current === null) return concurrency;
-      return remainingMs() > 0 ? 0 : 1;
-    },
-    get remainingMs() {
-      return remainingMs();
-    },
     /** The latest reason and the start of the pause; `null` if there is none. */
     get current() {
       return current;
     },
-    ticket: () => pauses,
-    /** Starts or extends the pause. Returns `none` if another attempt of the same period has already done so. */
-    block(ticket: number, reason: string, forMs?: number): "started" | "extended" | "none" {
-      if (ticket !== pauses) return "none";
-      const isFirst = current === null;
-      pauses += 1;
-      pauseMs = forMs ?? (isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
+    get remainingMs() {
+      const nowMs = clock.now().getTime();
+      // If more than the whole pause is left, the clock was set back.
+      if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
+      return current ? Math.max(0, endsAtMs - nowMs) : 0;
+    },
+    /** Each pause is twice as long as the one before, unless the receiver says how long it is. */
+    start(reason: string, forMs?: number): void {
+      pauseMs = forMs ?? (current ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS);
       endsAtMs = clock.now().getTime() + pauseMs;
       current = { reason, since: current?.since ?? clock.now() };
-      return isFirst ? "started" : "extended";
     },
-    /** Returns whether this ended a pause. */
-    unblock(ticket: number): boolean {
-      if (current === null || ticket !== pauses) return false;
+    end(): void {
       current = null;
-      endsAtMs = 0;
-      return true;
     },
   };
 }
