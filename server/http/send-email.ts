@@ -40,7 +40,6 @@ export interface SendEmailOptions {
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
-const RETRY_AFTER_STORE_S = 30;
 /** The headers that decide about a message. None is longer than 300 characters in a request that we accept. */
 const READ_HEADERS = ["content-type", "host", "idempotency-key", "origin", "sec-fetch-site", "x-forwarded-for"];
 /** Above this length, nothing looks at such a header. */
@@ -48,17 +47,24 @@ const MAX_HEADER_LENGTH = 1000;
 /** Refusals of this kind have a limit of their own per client. */
 const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
 
+interface RefusalDetails {
+  fields?: FieldErrors;
+  retryAfterMs?: number;
+  /** It is decided before the body is read, and must cost little: a form gets a short page. */
+  isEarly?: boolean;
+}
+
 /** Why a message is not stored. The text is for the visitor. */
 class Refusal extends Error {
   readonly status: number;
   readonly reason: RefusalReason;
-  readonly fields: FieldErrors | undefined;
+  readonly details: RefusalDetails;
 
-  constructor(status: number, reason: RefusalReason, text: string, fields?: FieldErrors) {
+  constructor(status: number, reason: RefusalReason, text: string, details: RefusalDetails = {}) {
     super(text);
     this.status = status;
     this.reason = reason;
-    this.fields = fields;
+    this.details = details;
   }
 }
 
@@ -72,6 +78,14 @@ const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
 const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would replace the visitor's characters with U+FFFD. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
+const LONG_HEADER = new Refusal(400, "malformed", "A header is too long.", { isEarly: true });
+const FOREIGN = new Refusal(403, "foreign-origin", "Messages from other sites are not accepted.", { isEarly: true });
+const AWAY = new Refusal(
+  503,
+  "store-unavailable",
+  "We cannot accept messages at the moment. Please try again in a minute.",
+  { retryAfterMs: 30_000 },
+);
 
 /** `POST /send-email`: checks, stores, answers. It sends no mail, so visitors never wait for the mail server. */
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
@@ -95,29 +109,23 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
       }),
     );
 
+    const nowMs = () => (options.now?.() ?? new Date()).getTime();
     const refusals = options.rules.rateLimits.length > 0 ? limitRefusals(options.limits) : null;
 
     scope.addHook("onRequest", (request, reply, next) => {
       if (READ_HEADERS.some((name) => (request.headers[name]?.length ?? 0) > MAX_HEADER_LENGTH)) {
-        options.meter?.refused("malformed");
-        sendError(reply, 400, "A header is too long.");
-        return;
+        return next(LONG_HEADER);
       }
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
-      if (verdict.kind === "foreign") {
-        options.meter?.refused("foreign-origin");
-        request.log.info({ event: "refused", reason: "foreign-origin" }, "message refused");
-        sendError(reply, 403, "Messages from other sites are not accepted.");
-        return;
-      }
+      if (verdict.kind === "foreign") return next(FOREIGN);
       if (verdict.kind === "allowed") {
         reply.header("access-control-allow-origin", verdict.origin).header("vary", "origin");
         reply.header("access-control-expose-headers", "retry-after");
       }
-      const waitMs =
-        (request.method === "POST" && refusals?.waitMs(request.ip, (options.now?.() ?? new Date()).getTime())) || 0;
-      if (waitMs > 0) answerRefusedTooOften(request, reply, waitMs, options.meter);
-      else next();
+      const retryAfterMs = (request.method === "POST" && refusals?.waitMs(request.ip, nowMs())) || 0;
+      if (retryAfterMs === 0) return next();
+      const text = `Several of your messages were refused. Please try again in ${durationInWords(retryAfterMs)}.`;
+      next(new Refusal(429, "limited", text, { retryAfterMs, isEarly: true }));
     });
 
     scope.options("/send-email", async (_request, reply) => {
@@ -134,26 +142,11 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.get("/send-email", async (_request, reply) => reply.code(303).header("location", "/contact").send());
     scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
       const refusal = refusalOf(error);
-      if (COUNTED_STATUSES.includes(refusal.status))
-        refusals?.note(request.ip, (options.now?.() ?? new Date()).getTime());
+      const isCounted = COUNTED_STATUSES.includes(refusal.status) && !refusal.details.isEarly;
+      if (isCounted) refusals?.note(request.ip, nowMs());
       return answerError(error, refusal, request, reply, options);
     });
   });
-}
-
-/** The reason is a JSON text or a short page, without looking at the body. */
-function answerRefusedTooOften(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  waitMs: number,
-  meter: Meter | undefined,
-): void {
-  meter?.refused("limited");
-  request.log.info({ event: "refused", reason: "limited" }, "message refused");
-  reply.header("retry-after", Math.ceil(waitMs / 1000));
-  const error = `Several of your messages were refused. Please try again in ${durationInWords(waitMs)}.`;
-  if (!isForm(request)) sendError(reply, 429, error);
-  else reply.code(429).header("cache-control", "no-store").type("text/html; charset=utf-8").send(shortPage(error));
 }
 
 /** Without style, because the policy of this answer allows none. */
@@ -164,7 +157,7 @@ function shortPage(error: string): string {
 }
 
 function isForm({ headers }: FastifyRequest): boolean {
-  return headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE) === true;
+  return headers["content-type"]?.slice(0, FORM_TYPE.length).toLowerCase() === FORM_TYPE;
 }
 
 /**
@@ -228,7 +221,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const parsedFootprint = parseFootprint(body as Record<string, unknown>);
   if (!parsed.ok || !parsedFootprint.ok) {
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
-    throw new Refusal(422, "invalid", "Please correct the marked fields.", fields);
+    throw new Refusal(422, "invalid", "Please correct the marked fields.", { fields });
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
@@ -253,9 +246,8 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   }
   if (acceptance.kind === "limited") {
     const { retryAfterMs } = acceptance;
-    reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
     const error = `You have sent several messages already. Please try again in ${durationInWords(retryAfterMs)}.`;
-    throw new Refusal(429, "limited", error);
+    throw new Refusal(429, "limited", error, { retryAfterMs });
   }
   const { reference } = acceptance;
   // Each message gets one log line and one count, without visitor input.
@@ -271,7 +263,13 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     onStored("queued");
   }
   const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
-  return answer(request, reply, options, 200, { success: true, reference, ...estimate });
+  reply.header("cache-control", "no-store");
+  if (!isForm(request)) return reply.send({ success: true, reference, ...estimate } satisfies SendEmailAnswer);
+  // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide
+  // our origin from us.
+  const base = String(reply.getHeader("access-control-allow-origin") ?? "");
+  const query = sentQuery(reference, store.secret);
+  return reply.code(303).header("location", `${base}/contact?${query}#${SENT_ALERT_ID}`).send();
 }
 
 /** The log contains no sender input, so unknown field names are left out. */
@@ -280,42 +278,19 @@ function loggedName(field: string): string {
   return isUnknown ? "footprint" : field;
 }
 
-/** Answers a program with JSON, and a form without script with a redirect to the confirmation or with the form. */
-function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { store, answerRefusal }: Pick<SendEmailOptions, "store" | "answerRefusal">,
-  status: number,
-  body: SendEmailAnswer,
-): FastifyReply {
-  reply.header("cache-control", "no-store");
-  if (!isForm(request)) return reply.code(status).send(body);
-  if (!body.success) {
-    const values = request.body as Readonly<Record<string, string>> | undefined;
-    answerRefusal(reply, status, body, values);
-    return reply;
-  }
-  // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide
-  // our origin from us.
-  const base = String(reply.getHeader("access-control-allow-origin") ?? "");
-  const query = sentQuery(body.reference, store.secret);
-  return reply.code(303).header("location", `${base}/contact?${query}#${SENT_ALERT_ID}`).send();
-}
-
-/** Counts, logs and answers. */
+/** Counts, logs and answers: a program with JSON, a form without script with the contact page. */
 function answerError(
   error: Error,
-  { status, reason, message: text, fields }: Refusal,
+  { status, reason, message: text, details }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: SendEmailOptions,
+  { meter, onNotStored, noteDefect, answerRefusal }: SendEmailOptions,
 ): FastifyReply {
-  const { meter, onNotStored, noteDefect } = options;
+  const { fields, retryAfterMs, isEarly } = details;
   meter?.refused(reason);
   if (reason === "store-unavailable") {
     onNotStored();
     request.log.error({ event: reason, error: error.message }, "message not stored");
-    reply.header("retry-after", RETRY_AFTER_STORE_S);
   } else if (reason === "failure") {
     noteDefect(error);
     request.log.error({ event: reason, error: errorName(error) }, "message not stored");
@@ -323,23 +298,19 @@ function answerError(
     const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
     request.log.info({ event: "refused", reason, ...logged }, "message refused");
   }
-  return answer(request, reply, options, status, { success: false, error: text, ...(fields && { fields }) });
+  reply.code(status).header("cache-control", "no-store");
+  if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
+  const body = { success: false, error: text, ...(fields && { fields }) } as const;
+  if (!isForm(request)) return reply.send(body);
+  if (isEarly) return reply.type("text/html; charset=utf-8").send(shortPage(text));
+  answerRefusal(reply, status, body, request.body as Readonly<Record<string, string>> | undefined);
+  return reply;
 }
 
 function refusalOf(error: Error & { statusCode?: number }): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof StoreUnavailable) {
-    return new Refusal(
-      503,
-      "store-unavailable",
-      "We cannot accept messages at the moment. Please try again in a minute.",
-    );
-  }
+  if (error instanceof StoreUnavailable) return AWAY;
   const { statusCode = 500 } = error;
   if (statusCode >= 500) return new Refusal(500, "failure", "Something went wrong on our side. Please try again.");
   return CLIENT_ERROR[statusCode] ?? new Refusal(statusCode, "malformed", "The request could not be read.");
-}
-
-function sendError(reply: FastifyReply, status: number, error: string): FastifyReply {
-  return reply.code(status).header("cache-control", "no-store").send({ success: false, error });
 }
