@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { prerenderToNodeStream } from "react-dom/static";
 import type { FormOfBuild } from "../contract/build-manifest.ts";
 import type { AnsweredPost } from "../contract/send-email-answer.ts";
-import { CARBON_PATH } from "./components/carbon-figure.tsx";
+import { CARBON_PATH } from "./components/footer.tsx";
 import { startState } from "./contact/form-state.ts";
 import { titleOf } from "./contact/form-view.ts";
 import { Document, type PageParts, pageParts, SOCIAL_CARD } from "./document.tsx";
@@ -10,7 +10,7 @@ import { factsOf, unsetFacts } from "./facts.ts";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact, formSettings } from "./screens/contact.tsx";
-import { carbon } from "./screens/explanations.tsx";
+import { carbon } from "./screens/text-pages.tsx";
 import { site } from "./site.ts";
 
 export { factsOf, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };

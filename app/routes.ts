@@ -1,15 +1,20 @@
 import { pages } from "virtual:pages";
-import { CARBON_PATH } from "./components/carbon-figure.tsx";
-import { ACCESSIBILITY_PATH } from "./components/footer.tsx";
+import { ACCESSIBILITY_PATH, CARBON_PATH } from "./components/footer.tsx";
 import { FOOTPRINT_PATH } from "./contact/estimate-part.tsx";
 import type { Screen } from "./screen.ts";
-import { comingSoon } from "./screens/coming-soon.tsx";
 import { contact } from "./screens/contact.tsx";
-import { failure } from "./screens/error.tsx";
-import { accessibility, carbon, footprint } from "./screens/explanations.tsx";
+import { comingSoon, failure } from "./screens/fallbacks.tsx";
 import { home } from "./screens/home.tsx";
-import { pageScreen } from "./screens/page.tsx";
-import { delivery, privacy, refunds, terms } from "./screens/policy.tsx";
+import {
+  accessibility,
+  carbon,
+  delivery,
+  footprint,
+  pageScreen,
+  privacy,
+  refunds,
+  terms,
+} from "./screens/text-pages.tsx";
 
 export interface Route {
   /** The first path is the canonical one; the others are aliases of it. */
@@ -38,5 +43,5 @@ export const ROUTES: readonly Route[] = [
   ...pages.map((page): Route => ({ paths: [page.path], screen: pageScreen(page, pages) })),
 ];
 
-export const COMING_SOON: Screen = comingSoon;
-export const FAILURE: Screen = failure;
+export const COMING_SOON = comingSoon;
+export const FAILURE = failure;

@@ -6,5 +6,5 @@ declare module "*.md" {
 
 /** The company's pages, as prerender/texts.ts finds them. */
 declare module "virtual:pages" {
-  export const pages: readonly import("./screens/page.tsx").WrittenPage[];
+  export const pages: readonly import("./screens/text-pages.tsx").WrittenPage[];
 }

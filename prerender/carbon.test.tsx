@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { brotliCompressSync } from "node:zlib";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { CarbonFigure } from "../app/components/carbon-figure.tsx";
+import { CarbonFigure } from "../app/components/footer.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
 import {

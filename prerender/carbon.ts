@@ -1,5 +1,5 @@
 import { co2 } from "@tgwf/co2";
-import { CARBON_PATH, RULER_CM, UNWEIGHED } from "../app/components/carbon-figure.tsx";
+import { CARBON_PATH, RULER_CM, UNWEIGHED } from "../app/components/footer.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import { type PageFetch, type PageWeight, VIEWS, type View } from "../app/screen.ts";
 import { CAR } from "../contract/footprint/factors.ts";

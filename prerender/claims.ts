@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { z } from "zod";
@@ -8,6 +8,7 @@ import type { ListedClaim } from "../contract/build-manifest.ts";
 import { commandLine } from "../contract/commands.ts";
 import { plural, visible } from "../contract/text.ts";
 import { refusal, settingStrings, shown, siteFolder } from "./site-dir.ts";
+import STRONG_WORDS from "./strong-words.json" with { type: "json" };
 import type { SiteText } from "./texts.ts";
 
 /** The strong sentences of the default site, and the hashes of its texts as they were released. */
@@ -170,18 +171,8 @@ export function listOpen({ claims, unsigned, ledgerFile }: Claims, program?: str
   ].join("\n");
 }
 
-/** Words that make a sentence a claim about the environment, each group with its reason. */
-interface Group {
-  words: string;
-  /** The words count only in a sentence that also has one of these. */
-  with?: string;
-  why: string;
-  /** The article that forbids the wording. */
-  law?: string;
-  better?: string;
-}
-
-const GROUPS = JSON.parse(readFileSync(new URL("strong-words.json", import.meta.url), "utf8")) as Group[];
+/** `words` make a sentence a claim, if it also has a word of `with`; `law` is the article that forbids the wording. */
+const GROUPS: readonly { words: string; with?: string; law?: string }[] = STRONG_WORDS;
 const PATTERNS = GROUPS.map(({ words, with: others, ...group }) => {
   return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), group };
 });

@@ -19,7 +19,7 @@ export interface SiteText extends Pick<ReadText<object>, "blocks" | "links" | "i
 export interface Pages {
   /** All of them. Their paths are not checked yet. */
   pages: readonly SiteText[];
-  /** Those without a problem, as JavaScript modules whose default export is the page for app/screens/page.tsx. */
+  /** Those without a problem, as JavaScript modules whose default export is the page for app/screens/text-pages.tsx. */
   modules: readonly { file: string; code: string }[];
   problems: Problem[];
 }

@@ -34,7 +34,7 @@ const POLICIES = [
 ];
 
 test.each(POLICIES)("$path has its numbered sections, and all facts of the specification", ({ path, ...policy }) => {
-  const pane = contentsOf(pageOf(path), 'section class="pane"')[0] ?? "";
+  const pane = contentsOf(pageOf(path), 'section class="text pane"')[0] ?? "";
   const numbers = textsOf(pane, "h2").map((title) => Number(/^(\d+)\. \w/.exec(title)?.[1]));
   expect(numbers).toEqual(Array.from({ length: policy.sections }, (_, index) => index + 1));
   const text = textOf(pane).toLowerCase();

@@ -33,7 +33,7 @@ test("the explanations have their contents beside the text, and fill a wide scre
   for (const path of ["/assets/carbon", "/assets/footprint", "/assets/accessibility"]) {
     await page.goto(path);
     const contents = page.getByRole("navigation", { name: "On this page" });
-    const [beside, text] = [await contents.boundingBox(), await page.locator(".page-text").boundingBox()];
+    const [beside, text] = [await contents.boundingBox(), await page.locator(".text").boundingBox()];
     if (!beside || !text) throw new Error(`${path} has no contents, or no text.`);
     expect(text.x, path).toBeGreaterThan(beside.x + beside.width);
     expect(text.x + text.width - beside.x, path).toBeGreaterThan(1280 * 0.7);

@@ -1,3 +1,4 @@
+import { ErrorMessage } from "../components/error-message.tsx";
 import { ButtonLink, ContactEmail } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
@@ -12,6 +13,18 @@ export const comingSoon: Screen = {
   isPaintedWhole: true,
   styles,
   render: () => <ComingSoon />,
+};
+
+/** The server sends this page when a request fails unexpectedly. */
+export const failure: Screen = {
+  name: "error",
+  title: `Unexpected Application Error! | ${site.brand}`,
+  headline: "Unexpected Application Error!",
+  description: `Something went wrong on the ${site.brand} site.`,
+  isIndexed: false,
+  isPaintedWhole: true,
+  styles: "",
+  render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" email={site.contactEmail} />,
 };
 
 function ComingSoon() {

@@ -1,0 +1,208 @@
+import type { ReactNode } from "react";
+import { fillFacts } from "../../contract/facts.ts";
+import carbonText from "../../docs/carbon.md";
+import footprintText from "../../docs/footprint.md";
+import { factsOf, SITE_FACTS } from "../facts.ts";
+import accessibilityText from "../policies/accessibility.md";
+import deliveryText from "../policies/delivery.md";
+import privacyText from "../policies/privacy.md";
+import refundsText from "../policies/refunds.md";
+import termsText from "../policies/terms.md";
+import type { RenderContext, Screen } from "../screen.ts";
+import { site } from "../site.ts";
+import type { Link } from "../site-schema.ts";
+import pageStyles from "../styles/page.css?inline";
+import policyStyles from "../styles/policy.css?inline";
+import { Fact, noticeStyles, type Section, sectionsOf, Table, Text, type TextFile } from "../text.tsx";
+
+export const privacy = policyScreen("/privacy", privacyText);
+export const terms = policyScreen("/terms", termsText);
+export const refunds = policyScreen("/cancellation", refundsText, "refundsLastUpdated");
+export const delivery = policyScreen("/delivery", deliveryText);
+/** Explains the figure in the footer. */
+export const carbon = explanationScreen("carbon", carbonText, PageWeights);
+/** Explains the estimate on the contact page. */
+export const footprint = explanationScreen("footprint", footprintText);
+/** Says what was tested, and whom to ask. */
+export const accessibility = explanationScreen("accessibility", accessibilityText);
+
+/** What all screens with a text have in common; `sections` are those of its table of contents. */
+function screenOf(name: string, file: TextFile, styles: string, sections: readonly Section[]) {
+  const title = titleOf(file);
+  return {
+    name,
+    title: `${title} | ${site.brand}`,
+    headline: title,
+    description: fillFacts(file.description, SITE_FACTS),
+    isIndexed: true,
+    styles: styles + noticeStyles(file) + (sections.length > 0 ? markCurrent(sections) : ""),
+  };
+}
+
+function titleOf({ title }: TextFile): string {
+  return fillFacts(title, SITE_FACTS);
+}
+
+/** A page from a file of `pages/`, as prerender/texts.ts reads it. */
+export interface WrittenPage extends TextFile {
+  file: string;
+  path: string;
+}
+
+/** A page with fewer sections has no table of contents. */
+const LONG_PAGE_SECTIONS = 4;
+
+export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Screen {
+  const parents = parentsOf(page, pages);
+  const all = sectionsOf(page);
+  const sections = all.length >= LONG_PAGE_SECTIONS ? all : [];
+  return {
+    ...screenOf("page", page, pageStyles, sections),
+    isPaintedWhole: true,
+    written: { file: page.file, parents },
+    // The largest source is an upper bound for the browser's choice.
+    fetches: () =>
+      Object.values(page.pictures).map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
+    render: ({ settings }) => (
+      <article className="page">
+        {parents.length > 1 && <Breadcrumb links={parents} />}
+        <h1>{titleOf(page)}</h1>
+        <p className="print-only">
+          {site.legalName}, {settings.siteUrl}
+          {page.path}
+        </p>
+        {sections.length > 0 && <Contents sections={sections} />}
+        <div className="text">
+          <Text file={page} facts={factsOf(settings)} hasAnchors />
+        </div>
+      </article>
+    ),
+  };
+}
+
+/** The home page and every parent that exists: for `/articles/first` also `/articles`, if that page is written. */
+function parentsOf({ path }: WrittenPage, pages: readonly WrittenPage[]): Link[] {
+  const written = pages.filter((page) => path.startsWith(`${page.path}/`));
+  return [
+    { label: "Home", href: "/" },
+    ...written
+      .toSorted((a, b) => a.path.length - b.path.length)
+      .map((page) => ({ label: titleOf(page), href: page.path })),
+  ];
+}
+
+function Breadcrumb({ links }: { links: readonly Link[] }) {
+  return (
+    <nav className="breadcrumb" aria-label="Breadcrumb">
+      <ol>
+        {links.map(({ label, href }) => (
+          <li key={href}>
+            <a href={href}>{label}</a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+/** Shows a text of ours like a page from a file. `After` shows what the text cannot contain. */
+function explanationScreen(name: string, file: TextFile, After?: (context: RenderContext) => ReactNode): Screen {
+  const sections = sectionsOf(file);
+  return {
+    ...screenOf(name, file, pageStyles, sections),
+    render: (context) => (
+      <article className="page">
+        <h1>{titleOf(file)}</h1>
+        <Contents sections={sections} />
+        <div className="text">
+          <Text file={file} facts={factsOf(context.settings)} />
+          {After && <After {...context} />}
+        </div>
+      </article>
+    ),
+  };
+}
+
+/** The figures of this build; in development there are none. This page's own figure is in its footer. */
+function PageWeights({ weights = [] }: RenderContext) {
+  return (
+    <Table title="Pages">
+      <thead>
+        <tr>
+          <th>Page</th>
+          <th>g CO₂e, at most</th>
+          <th>Rating</th>
+        </tr>
+      </thead>
+      <tbody>
+        {weights.map(({ name, grams, rating }) => (
+          <tr key={name}>
+            <td>{name}</td>
+            <td>{grams.toFixed(3)}</td>
+            <td>{rating}</td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+/** The printed copy shows its path and its date. */
+function policyScreen(
+  path: string,
+  file: TextFile,
+  date: "lastUpdated" | "refundsLastUpdated" = "lastUpdated",
+): Screen {
+  const sections = sectionsOf(file, { isNumbered: true });
+  return {
+    ...screenOf("policy", file, policyStyles, sections),
+    render({ settings }) {
+      const facts = factsOf(settings);
+      return (
+        <article className="page">
+          <h1>{titleOf(file)}</h1>
+          <p className="print-only">
+            {site.legalName}, <Fact name="websiteUrl" value={facts.websiteUrl} />
+            {path}, last updated on <Fact name={date} value={facts[date]} />
+          </p>
+          <Contents sections={sections} />
+          <div className="pane-frame">
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
+            <section className="text pane" aria-label={`${titleOf(file)}, full text`} tabIndex={0}>
+              <Text file={file} facts={facts} isNumbered />
+              <p className="more-below" aria-hidden="true">
+                <span>More below</span>
+              </p>
+            </section>
+          </div>
+        </article>
+      );
+    },
+  };
+}
+
+/**
+ * Styles that mark the section in view. A browser without `:target-current` marks the section that the visitor chose.
+ * Not in a style sheet: Lightning CSS does not know the selector yet.
+ */
+function markCurrent(sections: readonly Section[]): string {
+  const chosen = sections.map(({ id }) => `:has([id="${id}"]:target)>.contents [href="#${id}"]`).join();
+  const mark = "{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}";
+  const fallback = `@supports not selector(:target-current){${chosen}${mark}}`;
+  return `@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current${mark}${fallback}}`;
+}
+
+function Contents({ sections }: { sections: readonly Section[] }) {
+  return (
+    <nav className="contents" aria-labelledby="contents-title">
+      <h2 id="contents-title">On this page</h2>
+      <ol>
+        {sections.map((section) => (
+          <li key={section.id}>
+            <a href={`#${section.id}`}>{section.title}</a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
