@@ -185,22 +185,19 @@ function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
   });
 }
 
-/** One sentence about the whole action, and one for each reason why messages were not changed. */
+/** One sentence about the whole action, and one about the messages that were not changed. */
 function outcomeNotice(action: Action, results: readonly ActionResult[]): Notice {
-  const done = results.filter(({ outcome }) => outcome === "done").length;
-  const changed = results.flatMap(({ reference, state }) =>
-    state ? `${reference} (now ${STATE[state][0].toLowerCase()})` : [],
-  );
-  const gone = results.flatMap(({ reference, outcome }) => (outcome === "gone" ? reference : []));
-  const refused = results.flatMap(({ reason }) => reason ?? []);
-  const details = [
-    changed.length > 0 &&
-      `Skipped, because they changed in the meantime: ${listed(changed)}. Check them, then try again.`,
-    gone.length > 0 && `No longer there: ${listed(gone)}.`,
-    refused.length > 0 && `Skipped: ${listed(refused, "; ")}.`,
-  ].filter((detail) => detail !== false);
-  const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
-  return { tone: details.length > 0 ? "warning" : "success", text, details };
+  const skipped = results.filter(({ outcome }) => outcome !== "done");
+  const done = results.length - skipped.length;
+  const reasons = skipped.map(({ reference, outcome, state, reason }) => {
+    if (outcome === "gone") return `${reference} is no longer there`;
+    return reason ?? `${reference} has changed${state ? ` (now ${STATE[state][0].toLowerCase()})` : ""}`;
+  });
+  return {
+    tone: done === 0 || skipped.length > 0 ? "warning" : "success",
+    text: done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`,
+    details: reasons.length > 0 ? [`Skipped: ${listed(reasons, "; ")}.`] : [],
+  };
 }
 
 function listed(names: readonly string[], separator = ", "): string {

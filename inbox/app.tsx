@@ -1,7 +1,7 @@
-import { Box, Code, Stack, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { Notifications } from "@mantine/notifications";
-import { useIsFetching, useQuery } from "@tanstack/react-query";
+import { useIsFetching } from "@tanstack/react-query";
 import {
   createRootRoute,
   createRoute,
@@ -13,11 +13,11 @@ import {
   useLocation,
   useRouterState,
 } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 import { clearNotices, undoLast } from "./actions.tsx";
-import { type Connection, trpc, useLive, useStatus } from "./api.ts";
+import { type Connection, useLive, useStatus } from "./api.ts";
 import { KeyHelp, useKeys } from "./keys.tsx";
 import { ListScreen } from "./list.tsx";
 import { MessageScreen } from "./message.tsx";
@@ -81,22 +81,16 @@ function FocusOnArrival(): null {
 }
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
-  // Loaded in advance, because it is needed when the server does not answer.
-  const { data: command } = useQuery(
-    trpc.inboxCommand.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }),
-  );
-  const start = <>run {command ? <Code>{command}</Code> : "its command"} and open the address that it prints.</>;
-  const old = "This page may be out of date. Trying again every second.";
-  const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
-    lost: ["The inbox does not answer.", [old, " If the inbox was stopped, ", start]],
-    unavailable: ["The database does not answer.", [old, " If this lasts, stop the inbox, then ", start]],
+  const texts: Partial<Record<Connection, string>> = {
+    lost: "The inbox does not answer. If it was stopped, start it again and open the address that it prints.",
+    unavailable: "The database does not answer.",
   };
-  const [what, remedy] = texts[connection] ?? [];
+  const text = texts[connection];
   return (
     <div role="alert">
-      {what && (
+      {text && (
         <Box component="p" className="bar" display="block" bg="var(--danger-ground)">
-          <strong>{what}</strong> {remedy}
+          <strong>{text}</strong> This page may be out of date. Trying again every second.
         </Box>
       )}
     </div>

@@ -1,19 +1,16 @@
-import { Box, Button, Checkbox, Group, Paper, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button, Checkbox, Group, Paper, TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import superjson from "superjson";
 import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { asSentence } from "../contract/text.ts";
 import { ACTION_LABELS, ALL_ACTIONS, clearNotices, saveAs, useActions } from "./actions.tsx";
-import { type Action, type MessageView, reloadAll, type Tab, type TabCounts, trpc, useLive, useStatus } from "./api.ts";
+import { type Action, type MessageView, reloadAll, type TabCounts, trpc, useLive, useStatus } from "./api.ts";
 import { useKeys } from "./keys.tsx";
 import { EmptyPanel, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
 import { filterOf, type ListView, MessageRows, PAGE_SIZE, rowId, TAB_NAME, TABS } from "./rows.tsx";
 import { formatNumber, formatTime, plural } from "./words.ts";
-
-const TYPING_PAUSE_MS = 150;
 
 const route = getRouteApi("/");
 
@@ -24,8 +21,7 @@ export function ListScreen() {
   const query = useQuery(
     trpc.list.queryOptions({ ...filterOf(view), ...range }, { placeholderData: keepPreviousData }),
   );
-  const { data, isPlaceholderData } = query;
-  const counts = data?.counts ?? (view.search ? null : allCounts);
+  const counts = query.data?.counts ?? (view.search ? null : allCounts);
   return (
     <>
       {/* The menu shows the same, and the space is for messages. */}
@@ -34,7 +30,7 @@ export function ListScreen() {
       </div>
       <Attention />
       <Tabs view={view} counts={counts} />
-      <SearchField view={view} />
+      <SearchField search={view.search} />
       <PersonLink search={view.search} />
       <Loaded query={query}>
         {({ messages, counts }) =>
@@ -46,7 +42,6 @@ export function ListScreen() {
               view={view}
               messages={messages}
               total={counts[view.tab]}
-              isOutdated={isPlaceholderData}
             />
           )
         }
@@ -81,38 +76,31 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
   );
 }
 
-function SearchField({ view }: { view: ListView }) {
+function SearchField({ search }: { search: string }) {
   const navigate = useNavigate({ from: "/" });
-  const [search, setSearch] = useState(view.search);
   const field = useRef<HTMLInputElement>(null);
-  // Changes the URL as it is at that time, so that a tab chosen while typing is kept.
-  const find = useDebouncedCallback(
-    (typed: string) =>
-      navigate({
-        search: (before) => ({ ...before, page: 1, search: typed.trim() }),
-        replace: true,
-        resetScroll: false,
-      }),
-    TYPING_PAUSE_MS,
-  );
-  // Going back or forward changes the URL, but not the field.
-  useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
   useKeys({ "/": () => field.current?.select() });
+  const find = (event: FormEvent) => {
+    event.preventDefault();
+    const typed = field.current?.value.trim() ?? "";
+    navigate({ search: (before) => ({ ...before, page: 1, search: typed }) });
+    // So that the keys for messages work.
+    field.current?.blur();
+  };
   return (
     <search>
-      <TextInput
-        ref={field}
-        id="search"
-        aria-label="Search"
-        type="search"
-        value={search}
-        maxLength={MAX_SEARCH_LENGTH}
-        placeholder="Search messages, replies and notes"
-        onChange={({ target }) => {
-          setSearch(target.value);
-          find(target.value);
-        }}
-      />
+      <form onSubmit={find}>
+        <TextInput
+          key={search}
+          ref={field}
+          id="search"
+          aria-label="Search"
+          type="search"
+          defaultValue={search}
+          maxLength={MAX_SEARCH_LENGTH}
+          placeholder="Search messages, replies and notes, then press Enter"
+        />
+      </form>
     </search>
   );
 }
@@ -150,28 +138,14 @@ function Attention() {
   );
 }
 
-const NOTHING_IN: Readonly<Record<Tab, string>> = {
-  all: "No messages yet",
-  unanswered: "Everything is answered",
-  answered: "Nothing is answered yet",
-  waiting: "Nothing is waiting",
-  failed: "Nothing has failed",
-  quarantined: "Nothing is quarantined",
-};
-
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
-  const isPastEnd = view.page > 1;
-  const isSearch = view.search !== "" && !isEmptyStore;
-  const title = isPastEnd
-    ? "No more messages"
-    : isSearch
-      ? "No message matches"
-      : NOTHING_IN[isEmptyStore ? "all" : view.tab];
+  const isPart = !isEmptyStore && (view.search !== "" || view.page > 1);
+  const title = isPart ? "No message matches" : view.tab === "unanswered" ? "Everything is answered" : "No messages";
   return (
     <EmptyPanel title={title}>
-      {isPastEnd || isSearch ? (
-        <Link to="/" search={isPastEnd ? { ...view, page: 1 } : { tab: view.tab }}>
-          {isPastEnd ? "Back to the first page" : "Clear the search"}
+      {isPart ? (
+        <Link to="/" search={{ tab: view.tab }}>
+          Show all in this tab
         </Link>
       ) : (
         "New messages appear here by themselves."
@@ -184,10 +158,9 @@ interface ResultsProps {
   view: ListView;
   messages: readonly MessageView[];
   total: number;
-  isOutdated: boolean;
 }
 
-function Results({ view, messages, total, isOutdated }: ResultsProps) {
+function Results({ view, messages, total }: ResultsProps) {
   const now = useNow();
   const { perform, question } = useActions();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
@@ -228,7 +201,7 @@ function Results({ view, messages, total, isOutdated }: ResultsProps) {
 
   const exportFile = () => saveAs("export.csv", { filter: superjson.stringify(filterOf(view)) });
   return (
-    <Box className="stack" opacity={isOutdated ? 0.6 : 1} aria-busy={isOutdated}>
+    <div className="stack">
       <Group className="soft">
         <Checkbox
           size="md"
@@ -292,7 +265,7 @@ function Results({ view, messages, total, isOutdated }: ResultsProps) {
         </Paper>
       )}
       {question}
-    </Box>
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Table, Text } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
@@ -219,13 +219,9 @@ function Reasons({ message }: { message: MessageDetail }) {
       {state === "quarantined" && (
         <Alert color="yellow" title="Why it is quarantined">
           <p>{reason ?? message.history[0]?.detail}</p>
-          <Group component="ul" className="plain" gap={6} my="xs">
-            {spamSigns.map((sign) => (
-              <Badge key={sign} component="li" variant="outline" color="gray" c="inherit" tt="none" maw="100%">
-                <VisitorText text={sign} />
-              </Badge>
-            ))}
-          </Group>
+          <p>
+            <VisitorText text={spamSigns.join(", ")} />
+          </p>
           <p>Release it to send it to the team, or delete it. The spam filter learns from a release.</p>
         </Alert>
       )}

@@ -11,7 +11,7 @@ import {
   isKnownCountry,
 } from "../contract/contact-message.ts";
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
-import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
+import { call, type Person, reloadAll, trpc } from "./api.ts";
 import { Dialog, EmptyPanel, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
 import { countryName, plural } from "./words.ts";
@@ -52,14 +52,7 @@ function PersonOf({ person }: { person: Person }) {
   const now = useNow();
   const [dialog, setDialog] = useState<ReactNode>(null);
   const { email, messages, restricted, version } = person;
-  // Loads the person again, so that the form shows and saves only current data.
-  const open = (PersonDialog: typeof CorrectDialog | typeof EraseDialog) =>
-    attempt(`open ${email}`, async () => {
-      const person = await queryClient.fetchQuery(trpc.person.queryOptions({ email }));
-      if (person.messages.length === 0) return noticeOf({ outcome: "gone" });
-      setDialog(<PersonDialog person={person} onClose={() => setDialog(null)} />);
-      return null;
-    });
+  const close = () => setDialog(null);
   const restrict = (isRestricted: boolean) =>
     attempt(`restrict ${email}`, () => restrictPerson({ email, version, isRestricted }));
   return (
@@ -69,10 +62,14 @@ function PersonOf({ person }: { person: Person }) {
       )}
       <Group gap="xs" className="controls">
         <Button onClick={() => saveAs("privacy-export.json", { email })}>Export</Button>
-        <Button onClick={() => open(CorrectDialog)}>Correct</Button>
+        <Button onClick={() => setDialog(<CorrectDialog person={person} onClose={close} />)}>Correct</Button>
         {restricted !== "all" && <Button onClick={() => restrict(true)}>Restrict</Button>}
         {restricted !== "none" && <Button onClick={() => restrict(false)}>Lift restriction</Button>}
-        <Button variant="outline" color="red" onClick={() => open(EraseDialog)}>
+        <Button
+          variant="outline"
+          color="red"
+          onClick={() => setDialog(<EraseDialog person={person} onClose={close} />)}
+        >
           Erase
         </Button>
       </Group>

@@ -39,7 +39,7 @@ export function ReplyCard(props: ReplyProps) {
     <Card title="Reply">
       {message.waits.reply && (
         <Alert color="gray" title={waitText(message.waits.reply, now)}>
-          Your reply is stored. You can write another one once it is sent.
+          A reply is stored. Another one can be sent after it.
         </Alert>
       )}
       {reply?.state === "delivered" && (

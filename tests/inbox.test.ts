@@ -23,7 +23,7 @@ import { sharePostgres } from "./support/shared-postgres.ts";
 const postgres = await sharePostgres();
 afterAll(() => postgres.stop());
 
-const CALL = "/api/operations/inboxCommand";
+const CALL = "/api/operations/status";
 
 /** A page for these tests, so that they need no build. */
 async function makePage(): Promise<string> {

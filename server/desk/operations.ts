@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
-import { adviceLine, commandLine } from "../../contract/commands.ts";
+import { adviceLine } from "../../contract/commands.ts";
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import {
   MAX_NOTE_LENGTH,
@@ -83,8 +83,6 @@ const TARGET = REFERENCE.extend({ version: text().optional() });
 const PERSON = z.object({ email: text(), version: text().optional() });
 
 export const router = t.router({
-  inboxCommand: operation.query(({ ctx: { program } }) => commandLine("inbox", program)),
-
   list: operation
     .input(FILTER.extend({ offset: z.int().min(0).default(0), limit: z.int().min(1).max(PAGE_SIZE).default(50) }))
     .query(async ({ input: { offset, limit, ...filter }, ctx: { store } }) => {
