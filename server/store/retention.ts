@@ -21,8 +21,6 @@ export interface Expiring {
   firstAt: Date | null;
   /** The messages that no alert has announced. */
   unannounced: number;
-  /** The highest row number among them. */
-  lastId: number;
 }
 
 /** For each state: how long messages are kept, and how long before its erasure a message is announced. */
@@ -120,7 +118,7 @@ export function createRetention(database: Database) {
       const found = await onlyRow<Omit<Expiring, "foundAt">>(
         query,
         `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(expires_at) AS first_at,
-           count(announce_at) AS unannounced, COALESCE(max(id), 0) AS last_id
+           count(announce_at) AS unannounced
          FROM deliveries JOIN messages ON id = message_id
          WHERE ${IS_UNANNOUNCED} OR ${IS_EXPIRING} AND expires_at > 0 AND announce_at IS NULL`,
         [now],
@@ -129,12 +127,10 @@ export function createRetention(database: Database) {
     },
 
     /** The erasure is at the end of the period, or of the notice that the announcement gives if that is later. */
-    markAnnounced: mayTakeMinutes(async ({ foundAt, lastId }: Pick<Expiring, "foundAt" | "lastId">) => {
-      const noticeEnd = "CAST($1 AS BIGINT) + expires_at - announce_at";
-      const sql = `UPDATE deliveries SET announce_at = NULL,
-          expires_at = CASE WHEN announce_at < $1 THEN ${noticeEnd} ELSE expires_at END
-        WHERE ${IS_UNANNOUNCED} AND message_id <= $2`;
-      await transaction(({ query }) => query(sql, [foundAt, lastId]), { isLong: true });
+    markAnnounced: mayTakeMinutes(async ({ foundAt }: Pick<Expiring, "foundAt">) => {
+      const sql = `UPDATE deliveries SET announce_at = NULL, expires_at = CASE WHEN announce_at < $1
+          THEN CAST($1 AS BIGINT) + expires_at - announce_at ELSE expires_at END WHERE ${IS_UNANNOUNCED}`;
+      await transaction(({ query }) => query(sql, [foundAt]), { isLong: true });
     }),
   };
 }

@@ -219,7 +219,7 @@ type Facts = Awaited<ReturnType<typeof readFacts>>;
 const UNREAD: Facts = {
   late: null,
   counts: [],
-  expiring: { foundAt: new Date(0), count: 0, unanswered: 0, firstAt: null, unannounced: 0, lastId: 0 },
+  expiring: { foundAt: new Date(0), count: 0, unanswered: 0, firstAt: null, unannounced: 0 },
   website: { isRunning: true, lastSeenAt: null, pauses: [] },
   lastBackupAt: null,
 };

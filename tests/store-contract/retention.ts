@@ -136,7 +136,7 @@ export function retentionSuite(test: ContractTest): void {
     await storeAs(node, "failed");
     const expiring = await node.archive.findExpiring(later(1));
     await node.queue.settle(await claimOne(node, later(MINUTE_MS)), { kind: "failed", error: "550" }, later(2));
-    await storeAs(node, "failed", { now: later(1) });
+    await storeAs(node, "failed", { now: later(2) });
     await node.archive.markAnnounced(expiring);
     expect(await node.archive.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
   });
