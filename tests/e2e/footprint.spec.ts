@@ -98,20 +98,11 @@ test("typing updates the total, the picture, the country figures and what is sai
     await expect(part(page).locator(".column-largest")).toHaveAttribute("height", "172");
   });
 
-  await test.step("miles are converted, and the page says how a short flight is counted", async () => {
+  await test.step("the page says how it reads a number, and which one it cannot read", async () => {
     await enter(page, { carUnit: "mi" });
-    await expect(part(page)).toContainText("Read as 10,000 miles (16,093 km)");
-    await expect(part(page).locator(".columns")).toContainText("3.3 t");
-    await enter(page, { carKm: "far", shortFlights: "1" });
+    await expect(amount(page, "carKm")).toHaveAccessibleDescription("Read as 10,000 miles (16,093 km)");
+    await enter(page, { carKm: "far", gasKwh: "1" });
     await expect(amount(page, "carKm")).toHaveAccessibleDescription("Enter a number, such as 1,500.");
-    for (const [shortFlightKm, said] of [
-      ["20000", "Counted as long flights"],
-      ["400", "Counted as domestic: no classes"],
-    ] as const) {
-      await enter(page, { shortFlightKm });
-      await expect(amount(page, "shortFlightKm")).toHaveAccessibleDescription(said);
-    }
-    await expect(part(page).locator("a[href='/assets/footprint']")).toHaveText("How we estimate");
   });
 });
 
@@ -171,39 +162,24 @@ test.describe("an unreadable amount", () => {
 });
 
 test.describe("when one of its files does not load", () => {
-  test.use({ expectedTrouble: /electricity|estimate-result|did not load|status of 404/ });
-
-  for (const file of ["estimate-result", "electricity"]) {
-    test(`the form sends the typed amounts, and the server computes the estimate: ${file}`, async ({ page }) => {
-      await page.route(`**/assets/${file}-*`, (route) => route.fulfill({ status: 404, body: "" }));
-      await openForm(page);
-      await title(page).click();
-      await expect(part(page)).toContainText("The estimate cannot be shown at the moment.");
-      await expect(part(page)).not.toContainText("Your estimate appears here");
-      await fillForm(page, { ...VISITOR, message: `Without ${file}` });
-      await enter(page, { gasKwh: "1 000", carKm: "8000", carUnit: "mi" });
-      await submit(page).click();
-      await expect(page.locator(".receipt dd[data-fact=total]")).toHaveText("about 2.9 t CO₂e a year");
-      await expect(page.locator(".receipt .picture")).toHaveCount(0);
-    });
-  }
-});
-
-test.describe("when both of its loads failed", () => {
   test.use({ expectedTrouble: /electricity|estimate-result|did not load|ERR_FAILED/ });
 
   for (const file of ["estimate-result", "electricity"]) {
-    test(`opening the estimate again loads it again: ${file}`, async ({ page }) => {
+    test(`the form sends the typed amounts, and opening it again loads it: ${file}`, async ({ page }) => {
       await page.route(`**/assets/${file}-*`, (route) => route.abort());
       await openForm(page);
       await title(page).click();
       await expect(part(page)).toContainText("The estimate cannot be shown at the moment.");
-      await enter(page, { gasKwh: "1000" });
+      await enter(page, { gasKwh: "1 000", carKm: "8000", carUnit: "mi" });
+      await fillForm(page, { ...VISITOR, message: `Without ${file}` });
+      await submit(page).click();
+      await expect(page.locator(".receipt dd[data-fact=total]")).toHaveText("about 2.9 t CO₂e a year");
+      await expect(page.locator(".receipt .picture")).toHaveCount(0);
+
+      await page.getByRole("link", { name: "Write another message" }).click();
       await page.unroute(`**/assets/${file}-*`);
       await title(page).click();
-      await title(page).click();
-      await expect(total(page)).toHaveText("about 210 kg CO₂e a year");
-      await expect(part(page)).not.toContainText("The estimate cannot be shown at the moment.");
+      await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
     });
   }
 });
@@ -318,10 +294,6 @@ test("the estimate can be edited and removed, is sent with the message, and is p
   await expect(receipt.getByRole("heading", { name: "Message sent successfully!" })).toBeInViewport({ ratio: 1 });
   // A sent message is not invited to add an estimate.
   await expect(part(page)).toBeHidden();
-  for (const width of [320, 500, 768, 1024, 1280]) {
-    await page.setViewportSize({ width, height: 720 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-  }
   await page.reload();
   await expectReceipt();
   await page.getByRole("link", { name: "Write another message" }).click();
@@ -389,37 +361,25 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await openPart(page);
   const legend = (name: string) => part(page).getByRole("group", { name, exact: true });
   await expect(legend("Home energy")).toHaveAccessibleDescription(/for the whole home\.$/);
-  await expect(legend("Flights")).toHaveAccessibleDescription(
-    /^From calendars.+three flights\. .+up to about 3,700\skm one way\.$/,
-  );
-  await enter(page, { for: "organisation" });
+  await enter(page, { for: "organisation", people: "40" });
   await expect(legend("Home energy")).toHaveCount(0);
   await expect(legend("Energy of your site")).toHaveAccessibleDescription(/enter your share\.$/);
-  await expect(legend("Vehicles")).toHaveAccessibleDescription(/^All vehicles together/);
-  await enter(page, { people: "40" });
   await expect(total(page)).toHaveCount(0);
   await expect(enclosed(page)).toHaveCount(0);
   await enter(page, { gasKwh: "90000" });
   await expect(part(page)).toContainText("about 480 kg for each person");
-  await submit(page).click();
-  await expect(page.getByText("There are 4 problems")).toBeVisible();
-  await expect(enclosed(page)).toContainText("Your estimate is included: about 19 t CO₂e a year.");
   await fillForm(page, { ...VISITOR, country: "" });
   const request = page.waitForRequest("**/send-email");
   await submit(page).click();
   expect((await request).postDataJSON().footprint).toMatchObject({ for: "organisation", people: "40" });
   await expect(page.locator(".receipt")).toContainText("about 480 kg for each person");
-  await expect(page.getByText(/Credits for|within/)).toHaveCount(0);
-  await page.getByRole("link", { name: "Write another message" }).click();
-  await title(page).click();
-  await expect(amount(page, "for")).toHaveValue("household");
 });
 
 test("the form's fields are aligned at every width, with the estimate closed or open", async ({ page }) => {
   await openForm(page);
   for (const state of ["closed", "open"]) {
     if (state === "open") await title(page).click();
-    for (const width of [320, 400, 560, 640, 720, 800, 900, 1024, 1280, 1600, 2560]) {
+    for (const width of [320, 640, 960, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       const edges = await page.locator("#message-form").evaluate((form) => {
         const boxOf = (field: string) => form.querySelector(field)?.getBoundingClientRect() ?? new DOMRect();
@@ -461,46 +421,18 @@ test("axe finds no problem after input, or with an error", { tag: "@full" }, asy
   await expectAccessible(page);
 });
 
-test("with text at 200 %, no word in its buttons or the outcome breaks", { tag: "@full" }, async ({ page }) => {
+test("with text at 200 %, everything fits on a phone", { tag: "@full" }, async ({ page }) => {
   await resize(page, "320x640");
   await openPart(page);
   await enlargeText(page);
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  await part(page).getByRole("button", { name: "Office of 40" }).click();
   await enter(page, { gasKwh: "9000" });
-  const actions = part(page).locator(".footprint-actions > *");
-  await expect(actions.filter({ hasText: "Remove the estimate" })).toBeVisible();
-  expect(await brokenWords(actions)).toEqual([]);
-  await next(page).click();
   await expect(enclosed(page)).toBeVisible();
-  expect(await brokenWords(enclosed(page).getByRole("button"))).toEqual([]);
+  expect(await width()).toBe(320);
   await fillForm(page, { ...VISITOR, country: "" });
   await submit(page).click();
-  await expect(page.locator(".receipt")).toBeVisible();
-  const reference = page.locator(".receipt-reference b");
-  for (const width of [320, 360, 375, 390]) {
-    await page.setViewportSize({ width, height: 640 });
-    // The letters of a reference are random, and have different widths.
-    await reference.evaluate((element) => element.replaceChildren("BC-1234-56"));
-    if (width > 360)
-      expect(await brokenWords(page.locator(".receipt-reference, .receipt .button")), `at ${width} px`).toEqual([]);
-    await reference.evaluate((element) => element.replaceChildren("BC-WWWW-WW"));
-    expect(await page.evaluate(() => document.documentElement.scrollWidth), `at ${width} px`).toBe(width);
-  }
+  // The letters of a reference are random, and have different widths.
+  await page.locator(".receipt-reference b").evaluate((element) => element.replaceChildren("BC-WWWW-WW"));
+  expect(await width()).toBe(320);
 });
-
-function brokenWords(elements: Locator): Promise<string[]> {
-  return elements.evaluateAll((all) =>
-    all.flatMap((element) => {
-      const broken: string[] = [];
-      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-      for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-        for (const { index, 0: word } of (node.nodeValue ?? "").matchAll(/\S+/g)) {
-          const range = document.createRange();
-          range.setStart(node, index);
-          range.setEnd(node, index + word.length);
-          if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
-        }
-      }
-      return broken;
-    }),
-  );
-}
