@@ -1,7 +1,12 @@
+import type { MailTexts } from "../../contract/build-manifest.ts";
+import { remedyText } from "../../contract/commands.ts";
 import type { AnswerTime } from "../../contract/duration.ts";
+import { fillFacts, unknownFacts } from "../../contract/facts.ts";
+import { formatTotal } from "../../contract/footprint/fields.ts";
+import { capitalised } from "../../contract/text.ts";
 import type { Store } from "../store/open-store.ts";
-import type { Channel } from "../store/store.ts";
-import type { ReplyTexts } from "./saved-replies.ts";
+import { type Channel, rulesOf, type StoredMessage } from "../store/store.ts";
+import { countOf, createWatch } from "../watch/troubles.ts";
 
 /** The resources that operations use. */
 export interface Desk {
@@ -20,4 +25,47 @@ export interface Desk {
   mailTo: string | null;
   /** Read again for each message, because a build may have changed them. */
   replyTexts(): ReplyTexts;
+}
+
+/** What the build has for replies: the texts that operators insert, the facts in these, and the line below each reply. */
+export interface ReplyTexts {
+  replies: MailTexts["replies"];
+  facts: Readonly<Record<string, string>>;
+  signature: string | null;
+}
+
+/** The saved replies for a message. The build knows all their facts, but not whether a message has an estimate. */
+export function fillReplies({ replies, facts }: ReplyTexts, { name, reference, footprint }: StoredMessage) {
+  const values = { ...facts, name, reference, ...(footprint && { total: formatTotal(footprint.totalKg) }) };
+  return replies.map((reply) => ({
+    name: reply.name,
+    needsEstimate: unknownFacts(reply.text, Object.keys(values)).length > 0,
+    text: fillFacts(reply.text, values),
+  }));
+}
+
+/** What is wrong, with its remedy; how many messages there are; whether the website runs; the last backup. */
+export async function readStatus(desk: Desk) {
+  const { store } = desk;
+  const now = new Date();
+  const { facts, problem, defect, troubles } = await createWatch({ ...desk, askedBy: "operator" }).find();
+  if (facts === null) throw defect ?? problem;
+  const sent = desk.channels.map(async (channel) => {
+    const { delivered } = await store.queue.countChannel(channel);
+    return { channel, name: rulesOf(channel).name, delivered };
+  });
+  return {
+    now,
+    website: facts.website,
+    lastBackupAt: facts.lastBackupAt,
+    troubles: troubles.map(({ problem: what, remedy, command, ...trouble }) => ({
+      ...trouble,
+      what,
+      remedy: capitalised(remedyText({ remedy, command }, desk.program)),
+    })),
+    counts: await store.messages.countTabs({}),
+    /** The quarantined messages that no operator has opened. */
+    notOpened: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
+    sent: await Promise.all(sent),
+  };
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { readOldErasures } from "./erasures.ts";
+import { readOldErasures } from "./terminal/commands.ts";
 
 const erasure = (letter: string) => ({ hash: letter.repeat(43), at: new Date("2026-01-31T09:00:00.000Z") });
 /** As versions 1.0.0 and 1.1.0 wrote it. */

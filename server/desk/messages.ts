@@ -20,8 +20,7 @@ import {
   rulesOf,
   type StoredMessage,
 } from "../store/store.ts";
-import type { Desk } from "./desk.ts";
-import { fillReplies } from "./saved-replies.ts";
+import { type Desk, fillReplies } from "./desk.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {

@@ -16,10 +16,9 @@ import { asSentence } from "../../contract/text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { TABS } from "../store/messages.ts";
 import { ACTIONS, CHANNELS, StoreUnavailable } from "../store/store.ts";
-import type { Desk } from "./desk.ts";
+import { type Desk, readStatus } from "./desk.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
-import { readStatus } from "./status.ts";
 
 // Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
 // (browser/), the command line in its own process (terminal/). Downloads are streams: see export.ts.

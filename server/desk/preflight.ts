@@ -86,7 +86,7 @@ async function findAll(readConfig: () => Config): Promise<Finding[]> {
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
     checkAlerts(config, brand),
-    build ? checkMailboxes({ MAIL_TO: config.mailTo ?? contactEmail, MAIL_FROM: mailFrom }) : [],
+    build ? [checkMailbox("MAIL_TO", config.mailTo ?? contactEmail), checkMailbox("MAIL_FROM", mailFrom)] : [],
     build ? checkSenderDomain(domainOf(mailFrom), new Resolver(DNS_LIMITS)) : [],
   ]);
   return groups.flat();
@@ -157,9 +157,8 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the current settings`));
   for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run", "build"));
   if (isReservedDomain(domainOf(site.contactEmail))) {
-    const problem = `the pages show ${site.contactEmail}, which is a placeholder`;
     const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run`;
-    findings.push(fail("placeholders", problem, remedy, "build"));
+    findings.push(fail("placeholders", `the pages show ${site.contactEmail}`, remedy, "build"));
   }
   if (comingSoon.length > 0) {
     const remedy = "write these pages, or link elsewhere, as docs/writing.md describes";
@@ -259,8 +258,7 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
       "set SMTP_URL, e.g. smtp://user:password@mail.your-provider.com:587",
     );
   }
-  const { hostname, port, username } = new URL(smtpUrl);
-  const where = port ? `${hostname}:${port}` : hostname;
+  const { host: where, username } = new URL(smtpUrl);
   try {
     await tryToSignIn(smtpUrl, limits);
     return ok("mail server", `${where} ${username ? "accepts the sign-in" : "answers, without a sign-in"}`);
@@ -311,13 +309,9 @@ export async function checkAlerts(
   }
 }
 
-/** Whether the mail addresses are real, not placeholders. */
-export function checkMailboxes(mailboxes: Readonly<Record<string, string>>): Finding[] {
-  return Object.entries(mailboxes).map(([name, address]) =>
-    isReservedDomain(domainOf(address))
-      ? fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`)
-      : ok(name, address),
-  );
+function checkMailbox(name: string, address: string): Finding {
+  if (!isReservedDomain(domainOf(address))) return ok(name, address);
+  return fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`);
 }
 
 /** Whether other mail servers can verify the site's mails. Only warns, because DNS may be set up last. */

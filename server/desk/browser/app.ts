@@ -73,12 +73,6 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
       const refusal = guard.checkPage(raw);
       if (refusal) return refuse(reply, refusal.status, refusal.message);
     });
-    // Removes what another program may have stored under the same address, such as a service worker.
-    let isFirst = true;
-    page.addHook("onSend", async (_request, reply) => {
-      if (isFirst) reply.header("clear-site-data", '"cache", "storage"');
-      isFirst = false;
-    });
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
       if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are supported.");
@@ -121,8 +115,8 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
 /** Streams exports, so that a large file needs little memory. The query is a filter as superjson. */
 function serveDownloads(api: FastifyInstance, { store }: Desk): void {
   const sendAs = async (reply: FastifyReply, name: string, type: string) => {
-    const [day, extension] = [new Date().toISOString().slice(0, 10), type.slice(type.indexOf("/") + 1)];
-    const file = `${name}-${day}.${extension}`;
+    const day = new Date().toISOString().slice(0, 10);
+    const file = `${name}-${day}.${type.slice(type.indexOf("/") + 1)}`;
     reply.type(`${type}; charset=utf-8`).header("content-disposition", `attachment; filename="${file}"`);
   };
 

@@ -1,5 +1,5 @@
 import { access, readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { InvalidArgumentError } from "commander";
@@ -13,7 +13,6 @@ import { OperatorError } from "../../operator-error.ts";
 import type { openArchive } from "../../store/open-store.ts";
 import type { Action } from "../../store/store.ts";
 import type { Desk } from "../desk.ts";
-import { readOldErasures } from "../erasures.ts";
 import { exportMessages } from "../export.ts";
 import { messagesJson, viewerOf } from "../messages.ts";
 import { type createCaller, FILTER } from "../operations.ts";
@@ -461,6 +460,31 @@ async function findReplaced({ openArchive, readConfig }: Context, file: string) 
   const { messages: all, erasures } = (await archive.countAll()) ?? { messages: 0, erasures: 0 };
   const listed = await readOldErasures(readConfig().dataDir);
   return { archive, listed, all, isUnknown: all + erasures + listed.length === 0 };
+}
+
+/** A keyed hash of an address, a space and a time. */
+const LINE = /^([\w-]{43}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/;
+
+/**
+ * The erased people in the file that earlier versions wrote; none without it. Rejects with an OperatorError if a line is
+ * not a complete record, because a person could be missing.
+ */
+export async function readOldErasures(dataDir: string): Promise<{ hash: string; at: Date }[]> {
+  const path = join(dataDir, "erasures");
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    const problem = `${path} cannot be read (${error.code}), and nothing was restored`;
+    throw new OperatorError({ problem, remedy: "make that file readable" });
+  });
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  return lines.map((line, index) => {
+    const [, hash = "", time = ""] = LINE.exec(line) ?? [];
+    const at = new Date(time);
+    if (hash !== "" && !Number.isNaN(at.getTime())) return { hash, at };
+    const problem = `Line ${index + 1} of ${path} is not a complete record, and nothing was restored`;
+    const remedy = "correct the line (43 characters, a space, a time such as 2026-01-31T09:00:00.000Z, and a line end)";
+    throw new OperatorError({ problem, remedy: `${remedy}, or delete it if its erasure was interrupted` });
+  });
 }
 
 function unreadable(file: string): (error: NodeJS.ErrnoException) => never {

@@ -5,9 +5,9 @@ import { describeInputs } from "../../../contract/footprint/words.ts";
 import { describeWait, type Wait } from "../../../contract/operator-limits.ts";
 import { capitalised, visible, visibleLines } from "../../../contract/text.ts";
 import { type StoredMessage, stateOf } from "../../store/store.ts";
+import type { readStatus } from "../desk.ts";
 import { cellText, type Fact } from "../export.ts";
 import { messageJson, type readDetail, type viewerOf } from "../messages.ts";
-import type { readStatus } from "../status.ts";
 
 // How results print at a terminal. Visitors' text is escaped here.
 
