@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -35,15 +35,11 @@ test("shows its help without opening the database", async () => {
   const dataDir = join(await makeScratchFolder(), "never-made");
   const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
   expect(general).toMatchObject({ code: 0, err: "" });
-  const managing = ["list", "show", "answered", "reply", "retry", "release", "delete", "export"];
-  for (const name of [...managing, "stats", "backup", "restore", "privacy", "inbox", "preflight"]) {
-    expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
-    const usage = expect.stringContaining(`Usage: npm run messages -- ${name}`);
-    expect(await runCli({ DATA_DIR: dataDir }, name, "--help")).toEqual(done(usage));
-  }
+  const names =
+    "list show answered reply retry release spam delete export stats backup restore privacy inbox preflight";
+  for (const name of names.split(" ")) expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
   const { out: privacy } = await runCli({ DATA_DIR: dataDir }, "privacy", "--help");
-  for (const name of ["export", "rectify", "restrict", "erase"])
-    expect(privacy).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  expect(privacy).toMatch(/^ {2}export .+\n {2}rectify .+\n {2}restrict .+\n {2}erase /m);
   expect(existsSync(dataDir)).toBe(false);
 });
 
@@ -54,28 +50,6 @@ test("exits with 2 if it is used incorrectly, and with 1 and one line each for i
   const away = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" };
   expect(await runCli(away, "list")).toEqual(refused(/^The message database cannot be used: [^\n]+\n$/));
   expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toEqual(refused(/^[^\n]+DATA_DIR[^\n]+\n$/));
-});
-
-test("says that this user may not read the messages, not that there are none", async () => {
-  const dataDir = await makeScratchFolder();
-  chmodSync(dataDir, 0);
-  // Root may read everything, so root runs the command as the user `nobody`.
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) process.seteuid?.(65_534);
-  onTestFinished(() => {
-    if (isRoot) process.seteuid?.(0);
-    chmodSync(dataDir, 0o700);
-  });
-  const err = `This user may not read ${dataDir}; run the command as the server's user, e.g. with sudo\n`;
-  expect(await runCli({ DATA_DIR: dataDir }, "list")).toEqual({ code: 1, out: "", err });
-});
-
-test("runs as a user without an entry in the list of accounts, as in a container with `--user 12345`", async () => {
-  const noEntry = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module";
-    os.userInfo = () => { throw new Error("uv_os_get_passwd returned ENOENT"); }; syncBuiltinESMExports();`;
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noEntry)}` };
-  const outcome = await runCliProcess({ ...env, DATA_DIR: await makeScratchFolder() }, "list");
-  expect(outcome).toEqual(refused(/^There are no messages in [^\n]+\n$/));
 });
 
 describe("on SQLite", () => {
@@ -92,13 +66,6 @@ describe("on SQLite", () => {
   /** Settles the delivery that is due first. */
   const settle = async (channel: Channel, outcome: Outcome, now = NOON) => {
     await store.queue.settle(await claimOne(store, now, channel), outcome, now);
-  };
-
-  const writeMails = (...names: string[]) => {
-    const outbox = join(dataDir, "outbox");
-    mkdirSync(outbox);
-    for (const name of names) writeFileSync(join(outbox, name), "mail");
-    return outbox;
   };
 
   beforeEach(async () => {
@@ -128,14 +95,11 @@ describe("on SQLite", () => {
     expect(await printJson("list", ...filter)).toMatchObject([{ reference: failed, state: "failed", attempts: 1 }]);
     expect(await printJson("list", "--since", "1h", "--json")).toMatchObject([{ reference: held }]);
     expect(await printJson("list", "--search", "EVERYBODY", "--json")).toMatchObject([{ reference: failed }]);
-    expect(await print("list", "--search", "nobody wrote this")).toBe("No messages.\n");
   });
 
-  test("cuts long names, addresses and texts, and says how many messages it does not show", async () => {
-    const long = { name: "山".repeat(30), email: `${"e".repeat(200)}@example.com`, message: "お問い合わせ".repeat(20) };
-    const reference = await put(long, -1);
-    const row = `${reference}  ${"山".repeat(19)}… <${"e".repeat(39)}…>  ${"お問い合わせ".repeat(6)}お問い…`;
-    expect(await print("list")).toContain(`${row}\n`);
+  test("cuts long text in a list, and says how many messages it does not show", async () => {
+    const reference = await put({ name: "山".repeat(30), email: `${"e".repeat(200)}@example.com` }, -1);
+    expect(await print("list")).toContain(`${reference}  ${"山".repeat(19)}… <${"e".repeat(39)}…>  `);
     for (let count = 0; count < 51; count += 1) await put();
     const [, ...shown] = (await print("list")).trimEnd().split("\n");
     expect(shown).toHaveLength(51);
@@ -162,47 +126,23 @@ describe("on SQLite", () => {
         "History:",
       ].join("\n"),
     );
-    expect(await print("export")).toContain(`,${footprint.totalKg},`);
-    await store.people.rectify("ada@example.com", {}, NOON, undefined, true);
+    expect(shown).toContain("Delivery:          Waiting: the website is not running\n");
+    const pause = { channel: "mail", reason: "wrong password", since: NOON } as const;
+    await store.status.reportNode([pause], NOON);
+    const paused = "Delivery:          Waiting until sending works again: wrong password\n";
+    expect(await print("show", reference)).toContain(paused);
     await finish(store, "delivered");
-    const changed = await print("show", reference);
-    expect(changed).not.toContain("Footprint estimate:");
-    expect(changed).toContain("Expires at:        2025-07-15T12:00:00.000Z\n");
+    expect(await print("show", reference)).toContain("Expires at:        2025-07-15T12:00:00.000Z\n");
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
 
-  test.each([
-    ["hook", "Hook", "Hook sent at", "Web hook"],
-    ["acknowledgement", "Acknowledgement", "Acknowledged at", "Acknowledgement"],
-  ] as const)("shows the state of the %s in show, export and stats", async (channel, label, sentLabel, name) => {
-    const expectShown = async (outcome: Outcome, state: string, event: string) => {
-      const reference = await send(store, submissionOf(), NOON, ["mail", channel]);
-      await settle(channel, outcome);
-      const shown = await print("show", reference);
-      const sentAt = state === "delivered" ? `${sentLabel}: +2025-06-15T12:00:00\\.000Z\n` : "";
-      expect(shown).toMatch(new RegExp(`^${label}: +${state}\n${sentAt}`, "m"));
-      expect(shown).toMatch(new RegExp(`\nHistory:\n {2}\\S+Z {2}Received\n {2}\\S+Z {2}${name}: ${event}\n$`));
-    };
-    await expectShown({ kind: "delivered" }, "delivered", "delivered");
-    const error = "550 mailbox refused";
-    await expectShown({ kind: "failed", error }, `failed: ${error}`, `failed for good: ${error}\\.`);
-    const late = "not sent: The address got an acknowledgement less than a day before\\.";
-    await expectShown({ kind: "skipped", error: "address-limit" }, "skipped: address-limit", late);
-    const { messages } = await printJson("privacy", "export", "ada@example.com");
-    expect(messages[1]).toMatchObject({ [channel]: `failed: ${error}` });
-    expect(await print("stats")).toMatch(new RegExp(`^${name}: delivered +1$`, "m"));
-  });
-
   test("lists a failed post to the web hook, retries it, and names what was erased", async () => {
-    const post = () => send(store, submissionOf(), NOON, ["mail", "hook"]);
-    const [posted] = [await post(), await post()];
-    await settle("hook", { kind: "delivered" });
+    const posted = await send(store, submissionOf(), NOON, ["mail", "hook"]);
     await settle("hook", { kind: "failed", error: "status 410" });
     expect(await print("list", "--state", "failed")).toMatch(/\nqueued, web hook failed +\S+ +BC-/);
     expect(await print("retry", "--failed")).toBe("1 message queued again.\n");
-    expect(await print("privacy", "erase", "ada@example.com", "--yes")).toMatch(
-      new RegExp(`\nTell whoever has copies, such as the receiver of HOOK_URL: .*${posted}.*\n$`),
-    );
+    const told = thenTold("1 message and 0 .eml files erased.", posted);
+    expect(await print("privacy", "erase", "ada@example.com", "--yes")).toEqual(told);
   });
 
   test("retries, releases and marks the named messages, all that allow it, or those since a time", async () => {
@@ -211,23 +151,14 @@ describe("on SQLite", () => {
     const [old, held, restricted] = [await hold("a@x.org", 300), await hold("b@x.org", 30), await hold("c@x.org")];
     await store.people.restrict("c@x.org", true, new Date());
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
-    expect(await cli("retry", "--failed")).toEqual(done("0 messages queued again.\n"));
-    expect(await cli("retry", "--queued")).toEqual(done("0 messages due within a minute.\n"));
     await settle("mail", { kind: "deferred", delayMs: 3_600_000, error: "451" }, new Date());
     expect(await cli("retry", "--queued")).toEqual(done("1 message due within a minute.\n"));
-    expect(await cli("retry", "--queued", "--failed")).toMatchObject({ code: 2 });
-    expect(await cli("retry", held)).toEqual(
-      refused(/is quarantined; only failed or queued messages can be retried\n$/),
-    );
-
+    expect(await cli("retry", held)).toEqual(refused(/only failed or queued messages can be retried\n$/));
     expect(await cli("release", "--since", "2h")).toEqual(done("1 message released.\n"));
-    expect(await cli("release", held)).toEqual(refused(/is queued; only quarantined messages can be released\n$/));
     expect(await cli("release", "--all")).toEqual(done("1 message released.\n"));
-    expect(await store.messages.list({ state: "quarantined" })).toMatchObject([{ reference: restricted }]);
     expect(await cli("release", restricted)).toEqual(
       refused(/is restricted: its sender asked .+ to end that: .+ privacy restrict EMAIL --lift\n$/),
     );
-
     expect(await cli("answered", held)).toEqual(done("1 message marked as answered.\n"));
     expect(await cli("answered", held, failed, "BC-NONE-00", "--json")).toEqual({
       code: 1,
@@ -241,10 +172,7 @@ describe("on SQLite", () => {
     const [first, second] = [await put({ email: "eve@example.com" }, 1), await put()];
     await store.messages.addNote(first, "Wants =1+1 offers", NOON);
     expect(await print("show", first)).toMatch(/Z {2}Note: Wants =1\+1 offers\n$/);
-    const notes = [{ text: "Wants =1+1 offers" }];
-    expect(await printJson("export", "--json")).toMatchObject([{}, { notes }]);
-    expect((await printJson("privacy", "export", "eve@example.com")).messages).toMatchObject([{ notes }]);
-    expect(await print("export")).toMatch(/,\S+Z -: Wants =1\+1 offers\r\n/);
+    expect(await printJson("export", "--json")).toMatchObject([{}, { notes: [{ text: "Wants =1+1 offers" }] }]);
 
     const file = join(dataDir, "reply.txt");
     writeFileSync(file, "From a file");
@@ -311,26 +239,19 @@ describe("on SQLite", () => {
       /^Website: not running\.\nLast backup: none\.\nNeeds attention:\n- The website is not running\. .+\n\nAll +0\n/,
     );
     const now = new Date();
-    await send(store, submissionOf(messageWith({ country: "DE" })), now);
+    await put();
     await finish(store, "delivered", now);
-    await put({}, 10_000);
-    await finish(store, "failed", minutesAgo(9000));
-    await put({}, 9000);
-    for (const country of ["DE", "DE", "", "FR"]) await put({ country });
-    const held = await Promise.all(["a@x.org", "b@x.org", "c@x.org"].map((email) => hold(email)));
-    await store.messages.markSeen(String(held[0]), now);
+    await put();
+    await Promise.all(["a@x.org", "b@x.org"].map((email) => hold(email)));
     const reason = "the mail server refused the password";
     await store.status.reportNode([{ channel: "mail", reason, since: minutesAgo(125) }], now);
     const out = await print("stats");
     expect(out).toMatch(/^Website: running\.\n/);
     expect(out).toMatch(new RegExp(`\n- No message can be emailed\\. ${reason}\\.`, "i"));
-    expect(out).toContain("\n- 2 messages quarantined as suspected abuse, not opened yet. ");
-    expect(out).toMatch(/\nWaiting +5\nFailed +1\nQuarantined +3\nQuarantined, not opened +2\nEmail: delivered +1\n/);
+    expect(out).toMatch(/\nWaiting +1\nFailed +0\nQuarantined +2\nQuarantined, not opened +2\nEmail: delivered +1\n/);
     const { troubles, ...facts } = await printJson("stats", "--json");
-    expect(troubles.map(({ kind }: { kind: string }) => kind)).toEqual(
-      expect.arrayContaining(["paused", "overdue", "failed", "quarantined"]),
-    );
-    expect(facts).toMatchObject({ counts: { failed: 1, quarantined: 3, waiting: 5 }, notOpened: 2 });
+    expect(troubles.map(({ kind }: { kind: string }) => kind)).toEqual(["paused", "quarantined"]);
+    expect(facts).toMatchObject({ counts: { quarantined: 2, waiting: 1 }, notOpened: 2 });
     const wrapped = await runCli({ DATA_DIR: dataDir, MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "stats");
     expect(wrapped.out).toContain(": sudo brighter-carbon messages list --state quarantined.");
   });
@@ -345,6 +266,8 @@ describe("on SQLite", () => {
     expect(messages).toMatchObject([{ name: "Ada King", country: "", isRestricted: true }]);
     const lifted = await cli("privacy", "restrict", "ada@example.com", "--lift");
     expect(lifted).toEqual(done("1 message: restriction lifted.\n"));
+    const removed = await cli("privacy", "rectify", "eve@example.com", "--footprint", "none");
+    expect(removed).toEqual(refused(/^No message from eve@example\.com has a footprint estimate/));
     const wrong = ["--email", "not an address", "--country", "Germany"];
     expect(await cli("privacy", "rectify", "ada@example.com", ...wrong)).toEqual(
       refused(/^--email: Enter an email address.+\n--country: Choose a country/, 2),
@@ -367,45 +290,23 @@ describe("on SQLite", () => {
     ]);
   });
 
-  test("removes an estimate, and refuses to change its inputs", async () => {
-    const reference = await put({}, 0, { footprint: estimateOf({ carKm: 100 }) });
-    const rectify = (...args: string[]) => cli("privacy", "rectify", "ada@example.com", ...args);
-    const stored = async () => (await store.messages.find(reference))?.footprint;
-    const corrected = done(thenTold("1 message corrected."));
-    expect(await rectify("--footprint.carKm", "1")).toEqual(refused(/^unknown option/, 2));
-    expect(await rectify("--footprint", "all")).toEqual(refused(/^--footprint: must be none\n$/, 2));
-    expect(await rectify("--country", "FR")).toEqual(corrected);
-    expect(await stored()).toEqual(estimateOf({ carKm: 100 }));
-    expect(await rectify("--footprint", "none")).toEqual(corrected);
-    expect(await stored()).toBeNull();
-    expect(await rectify("--footprint", "none")).toEqual(
-      refused(/^No message from ada@example\.com has a footprint estimate; nothing was changed\n$/),
-    );
-  });
-
   test("deletes messages and erases addresses with their .eml files, and nothing else", async () => {
     const [spam, secret] = [await hold("spam@example.com"), await put({ email: "Secret@Example.com" })];
     const other = await put({ email: "kept@example.com" });
-    const outbox = writeMails(`${spam}.eml`, `${secret}.eml`, `${secret}.eml.unfinished`, `${other}.eml`);
+    const outbox = join(dataDir, "outbox");
+    mkdirSync(outbox);
+    for (const reference of [spam, secret, other]) writeFileSync(join(outbox, `${reference}.eml`), "mail");
     await store.people.restrict("kept@example.com", true, new Date());
     expect(await cli("delete", spam.toLowerCase(), "--yes")).toEqual(
       done(expect.stringMatching(/^1 message and 1 \.eml file deleted\.\n.+ person .+ privacy erase EMAIL\n$/)),
     );
-    expect(await cli("delete", spam, "--yes")).toEqual(refused(/^There is no message/));
-    expect(await cli("delete", other, "--yes")).toEqual(
-      refused(/is restricted: its sender asked you to keep it but not use it; to end that:/),
+    expect(await cli("delete", other, "--yes")).toEqual(refused(/is restricted: its sender asked you to keep it/));
+    expect(await print("privacy", "erase", "gone@example.com", "--yes")).toBe(
+      "There are no messages from gone@example.com. The erasure is recorded, so that no restored backup brings messages back.\n",
     );
-
-    const erasures = async () => (await store.archive.countAll())?.erasures;
-    expect(await cli("privacy", "erase", "gone@example.com", "--yes")).toEqual(
-      done(
-        "There are no messages from gone@example.com. The erasure is recorded, so that no restored backup brings messages back.\n",
-      ),
-    );
-    expect(await erasures()).toBe(1);
+    expect((await store.archive.countAll())?.erasures).toBe(1);
     const erased = await cli("privacy", "erase", "secret@example.com", "--yes");
-    expect(erased).toEqual(done(thenTold("1 message and 2 .eml files erased.", secret)));
-    expect(await erasures()).toBe(2);
+    expect(erased).toEqual(done(thenTold("1 message and 1 .eml file erased.", secret)));
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
     expect(await store.messages.list({})).toMatchObject([{ reference: other }]);
   });

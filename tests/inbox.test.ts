@@ -4,8 +4,7 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
-import { OperatorError } from "../server/operator-error.ts";
+import { type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
@@ -90,27 +89,14 @@ describe("the guard", () => {
   test("shows and changes nothing without a token, or for a request that a form on another site could send", async () => {
     const { asked, statusOf, store, authorization } = await openInbox();
     const { reference, version, body } = await sendTarget(store);
-    for (const path of [
-      "operations/list",
-      "operations/changes",
-      "export.csv",
-      "privacy-export.json?email=ada@example.com",
-    ]) {
-      expect([path, await statusOf(`/api/${path}`)]).toEqual([path, 401]);
-    }
-    const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
-    for (const path of ["/%61pi/export.csv", "/api/%65xport.csv", "//api/export.csv", "/API/export.csv", "/api/%zz"]) {
-      for (const headers of [{}, opened]) {
-        const { text, headers: answered } = await asked(path, headers);
-        expect([path, text]).not.toEqual([path, expect.stringContaining("Ada")]);
-        expect(answered).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
-      }
-    }
+    const paths = ["operations/list", "operations/changes", "export.csv", "privacy-export.json?email=ada@example.com"];
+    for (const path of paths) expect([path, await statusOf(`/api/${path}`)]).toEqual([path, 401]);
+    for (const path of ["/%61pi/export.csv", "/api/%65xport.csv", "//api/export.csv", "/API/export.csv", "/api/%zz"])
+      expect((await asked(path)).text).not.toContain("Ada");
     const act = (headers: Record<string, string>) => statusOf("/api/operations/act", headers, { method: "POST", body });
     expect(await act({ "content-type": "application/json" })).toBe(401);
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
       expect(await act({ authorization, "content-type": type })).toBe(415);
-    }
     expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
   });
 
@@ -118,25 +104,19 @@ describe("the guard", () => {
     const { inbox, asked, statusOf, authorization, port } = await openInbox();
     const { host: own } = new URL(inbox.url);
     expect(own).toMatch(/^[\da-f]{20}\.localhost:\d+$/);
-    expect(await statusOf(CALL, { authorization, host: `x${own}` })).toBe(403);
     for (const host of [own, `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
       expect(await statusOf(CALL, { authorization, host })).toBe(200);
-    const names = ["evil.example", "0.0.0.0", "LOCALHOST.", "localhost.evil.example", "127.0.0.1.nip.io"];
-    const tricks = [...names.map((name) => `${name}:${port}`), `localhost:${port}@evil.example`, "www.example.com"];
-    for (const path of [CALL, "/", "/assets/main.js", "/%zz"]) {
-      for (const host of path === "/%zz" ? [] : ["localhost", `localhost:${port + 1}`, "127.0.0.1"]) {
-        const { status, text } = await asked(path, { authorization, host });
-        expect([host, path, status]).toEqual([host, path, 403]);
-        expect(text).toMatch(/^This inbox is available only at localhost .+ same number on both sides\.\n$/);
-      }
-      // Such a request was meant for the site, or is an attack. It gets no byte, so that no proxy takes an answer for
-      // the site's.
-      for (const host of tricks) {
-        const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\n\r\n`;
-        expect([host, path, await exchange(port, request)]).toEqual([host, path, ""]);
-      }
+    for (const host of [`x${own}`, "localhost", `localhost:${port + 1}`]) {
+      const { status, text } = await asked("/", { authorization, host });
+      expect([host, status]).toEqual([host, 403]);
+      expect(text).toMatch(/^This inbox is available only at localhost .+ same number on both sides\.\n$/);
     }
-    expect(await exchange(port, `GET ${CALL} HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`)).toBe("");
+    // Such a request was meant for the site, or is an attack. It gets no byte, so that no proxy takes an answer for
+    // the site's.
+    for (const host of [`evil.example:${port}`, `localhost.evil.example:${port}`, `localhost:${port}@evil.example`]) {
+      const request = `GET ${CALL} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\n\r\n`;
+      expect([host, await exchange(port, request)]).toEqual([host, ""]);
+    }
     expect(await exchange(port, "no HTTP\r\n\r\n")).toBe("");
   });
 
@@ -207,14 +187,6 @@ describe("the guard", () => {
     }
   });
 
-  test("serves only the page's own files", async () => {
-    const { asked } = await openInbox();
-    for (const up of ["..", "assets/../..", "assets/%2e%2e/%2e%2e"]) {
-      expect((await asked(`/${up}/package.json`)).text).not.toContain("brighter");
-    }
-    expect((await asked("//etc/passwd")).text).not.toContain("root:");
-  });
-
   test("listens on this machine's own addresses only", async () => {
     const { inbox, authorization, statusOf } = await openInbox();
     const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
@@ -229,13 +201,9 @@ test("refuses invalid input with a sentence, and reports no defect", async () =>
   const operations = operationsOf({ port, token });
   const target = { reference: "BC-AAAA-AA" };
   const wrong = [
-    () => operations.list.query({ tab: "spam" as "all" }),
-    () => operations.list.query({ since: "yesterday" as unknown as Date }),
     () => operations.list.query({ search: "x".repeat(201) }),
     () => operations.note.mutate({ ...target, text: "\0" }),
     () => operations.act.mutate({ action: "explode" as "spam", targets: [target] }),
-    () => operations.act.mutate({ action: "retry", targets: [] }),
-    () => operations.act.mutate({ action: "retry", targets: Array(201).fill(target) }),
   ];
   for (const call of wrong) await expect(call()).rejects.toMatchObject({ data: { httpStatus: 400 } });
   const tooMany = operations.list.query({ limit: 501 });
@@ -244,13 +212,8 @@ test("refuses invalid input with a sentence, and reports no defect", async () =>
   const headers = { authorization, "content-type": "application/json" };
   const post = (path: string, body: string) => statusOf(`/api/${path}`, headers, { method: "POST", body });
   expect(await post("operations/act", "x".repeat(200_000)).catch(() => 413)).toBe(413);
-  expect(await post("operations/act", "{")).toBe(400);
-  expect(await post("operations/nothing", "{}")).toBe(404);
-  const filter = encodeURIComponent(JSON.stringify({ json: { tab: "spam" } }));
-  for (const text of [filter, "{"])
-    expect(await statusOf(`/api/export.csv?filter=${text}`, { authorization })).toBe(400);
-  for (const name of ["backup", "restore"]) expect(await post(`operations/${name}`, '{"json":{"file":"x"}}')).toBe(404);
-  expect(await statusOf("/api/export.csv", { authorization }, { method: "DELETE" })).toBe(404);
+  expect(await statusOf("/api/export.csv?filter={", { authorization })).toBe(400);
+  expect(await post("operations/backup", '{"json":{"file":"x"}}')).toBe(404);
   expect(onDefect).not.toHaveBeenCalled();
 });
 
@@ -290,12 +253,6 @@ describe("the command", () => {
     expect(await statusOf("/")).toBe(200);
   });
 
-  test("says that it does not use the default port, such as when that is the site's", async () => {
-    const inbox = await openInboxCommand({ DATA_DIR: await makeDataDir(), PORT: String(DEFAULT_PORT) });
-    onTestFinished(async () => void (await inbox.stop()));
-    expect(inbox.output()).toBe(`Port ${DEFAULT_PORT} is in use; using ${inbox.port}.\nInbox: ${inbox.url}\n`);
-  });
-
   test("says what to do if its port is in use, there is no data, or it is used incorrectly", async () => {
     const dataDir = await makeDataDir();
     const blocker = createServer();
@@ -315,9 +272,27 @@ describe("the command", () => {
   });
 
   test("says what to run when its page is not built", async () => {
-    const opening = openInbox({ filesDir: "none" });
-    await expect(opening).rejects.toThrow(OperatorError);
-    await expect(opening).rejects.toThrow(/npm run build/);
+    await expect(openInbox({ filesDir: "none" })).rejects.toThrow(/npm run build/);
+  });
+
+  test("asks root for a name, which signs notes and replies", async () => {
+    const dataDir = await makeDataDir();
+    const asked: string[] = [];
+    const ask = async (question: string) => {
+      asked.push(question);
+      return " Anna ";
+    };
+    const inbox = await openInboxCommand({ DATA_DIR: dataDir }, ["--port", String(await findFreePort())], {
+      account: "root",
+      ask,
+    });
+    onTestFinished(async () => void (await inbox.stop()));
+    expect(asked).toEqual(["Your name, for notes and replies: "]);
+    const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+    onTestFinished(() => store.close());
+    const reference = await send(store);
+    await operationsOf(inbox).note.mutate({ reference, text: "Call" });
+    expect((await store.messages.notes([reference])).get(reference)).toMatchObject([{ author: "Anna" }]);
   });
 
   test("ends after eight hours without operator input, even if the page keeps sending requests", async () => {
@@ -344,7 +319,7 @@ test("reports that the database is away, and works again once it is back", async
   const network = await startNetwork(Number(url.port));
   url.port = String(network.port);
   const env = { DATA_DIR: await makeScratchFolder(), DATABASE_URL: url.href };
-  const inbox = await openInboxCommand(env, "--port", String(await findFreePort()));
+  const inbox = await openInboxCommand(env, ["--port", String(await findFreePort())]);
   onTestFinished(async () => void (await inbox.stop()));
   const { list } = operationsOf(inbox);
   await list.query({});

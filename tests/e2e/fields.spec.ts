@@ -38,7 +38,7 @@ test("what is typed in any field arrives wherever messages are sent, shown, foun
   });
   const env = { DATA_DIR: site.dataDir };
   const cli = async (...args: string[]) => (await runCli(env, ...args)).out;
-  const inbox = await openInboxCommand(env, "--port", String(await findFreePort()));
+  const inbox = await openInboxCommand(env, ["--port", String(await findFreePort())]);
   try {
     const missing: string[] = [];
     /** Reports the fields that do not have this value in this place. */

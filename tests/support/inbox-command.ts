@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Desk } from "../../server/desk/desk.ts";
+import type { Shell } from "../../server/desk/terminal/commands.ts";
 import { runCommand } from "../../server/desk/terminal/run-command.ts";
 import { CHANNELS } from "../../server/store/store.ts";
 import { spawnCli } from "./run-cli.ts";
@@ -37,7 +38,8 @@ export interface RunningInbox {
 /** Runs the command in this process, and resolves once it has printed its address. */
 export async function openInboxCommand(
   env: Readonly<Record<string, string>>,
-  ...args: readonly string[]
+  args: readonly string[],
+  operator: Partial<Pick<Shell, "account" | "ask">> = {},
 ): Promise<RunningInbox> {
   const printed = collectOutput();
   const stop = Promise.withResolvers<void>();
@@ -47,6 +49,7 @@ export async function openInboxCommand(
     err: printed.add,
     isTerminal: false,
     ask: null,
+    ...operator,
     readInput: async () => "",
     untilStopped: () => stop.promise,
   });
