@@ -51,10 +51,10 @@ export function PersonScreen() {
 function PersonOf({ person }: { person: Person }) {
   const now = useNow();
   const [dialog, setDialog] = useState<ReactNode>(null);
-  const { email, messages, restricted, version } = person;
+  const { email, messages, restricted } = person;
   const close = () => setDialog(null);
   const restrict = (isRestricted: boolean) =>
-    attempt(`restrict ${email}`, () => restrictPerson({ email, version, isRestricted }));
+    attempt(`restrict ${email}`, () => restrictPerson({ email, isRestricted }));
   return (
     <>
       {restricted !== "none" && (
@@ -85,7 +85,7 @@ interface PersonDialogProps {
   onClose: () => void;
 }
 
-function CorrectDialog({ person: { email, version, messages, hasFootprint }, onClose }: PersonDialogProps) {
+function CorrectDialog({ person: { email, messages, hasFootprint }, onClose }: PersonDialogProps) {
   const navigate = useNavigate();
   const isOnlyOne = messages.length === 1;
   const [first] = messages;
@@ -95,10 +95,9 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
         if (answer.outcome === "invalid") return;
         onClose();
         const newEmail = changes.email?.trim() ?? email;
-        if (answer.outcome === "done" && newEmail !== email)
-          await navigate({ to: "/people", search: { email: newEmail } });
+        if (newEmail !== email) await navigate({ to: "/people", search: { email: newEmail } });
         await reloadAll();
-        notify(noticeOf(answer, "corrected"));
+        notify(noticeOf(answer.messages, "corrected"));
       },
     }),
   );
@@ -116,7 +115,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     }
     const footprint = typed.has("removes-footprint") ? "none" : undefined;
     if (Object.keys(changes).length === 0 && !footprint) onClose();
-    else if (!isPending) mutate({ email, version, changes, footprint });
+    else if (!isPending) mutate({ email, changes, footprint });
   };
   const input = (name: ContactField) => {
     const { label, maxLength, input: kind } = CONTACT_FIELDS[name];
@@ -149,7 +148,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
   );
 }
 
-function EraseDialog({ person: { email, version, messages }, onClose }: PersonDialogProps) {
+function EraseDialog({ person: { email, messages }, onClose }: PersonDialogProps) {
   const [typed, setTyped] = useState("");
   const isSame = typed.trim().toLowerCase() === email.trim().toLowerCase();
   const count = plural(messages.length, "message");
@@ -158,8 +157,7 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
       async onSuccess(answer) {
         onClose();
         await reloadAll();
-        const files = answer.outcome === "done" ? answer.files : 0;
-        notify(noticeOf(answer, `and ${plural(files, ".eml file")} erased`));
+        notify(noticeOf(answer.messages, `and ${plural(answer.files, ".eml file")} erased`));
       },
     }),
   );
@@ -169,7 +167,7 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
       confirm={`Erase ${count}`}
       color="red"
       disabled={!isSame}
-      onConfirm={() => isSame && !isPending && mutate({ email, version })}
+      onConfirm={() => isSame && !isPending && mutate({ email })}
       onClose={onClose}
       error={error}
     >
@@ -191,21 +189,13 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
 }
 
 async function restrictPerson(request: Parameters<typeof call.restrict.mutate>[0]): Promise<Notice> {
-  const answer = await call.restrict.mutate(request);
+  const { messages } = await call.restrict.mutate(request);
   await reloadAll();
   const done = request.isRestricted ? "restricted: kept, but neither sent nor deleted" : "no longer restricted";
-  return noticeOf(answer, `from this address ${done}`);
+  return noticeOf(messages, `from this address ${done}`);
 }
 
-type PersonResult = { outcome: "done"; messages: number } | { outcome: "changed" | "gone" | "no-estimate" };
-
 /** `done` follows the number of messages, as in `3 messages corrected`. */
-function noticeOf(result: PersonResult, done = ""): Notice {
-  if (result.outcome === "done") return { tone: "success", text: `${plural(result.messages, "message")} ${done}.` };
-  const why = {
-    changed: "This person’s messages changed in the meantime. Check them, then try again.",
-    gone: "There are no messages from this address any more.",
-    "no-estimate": "No message from this address has a footprint estimate.",
-  }[result.outcome];
-  return { tone: "warning", text: "Nothing was changed.", details: [why] };
+function noticeOf(messages: number, done: string): Notice {
+  return { tone: "success", text: `${plural(messages, "message")} ${done}.` };
 }

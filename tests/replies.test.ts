@@ -134,7 +134,7 @@ test("without a mail server, a reply is a file, which is erased with its message
     .poll(files)
     .toEqual([`${reference}.copy-8b6f1d0e.eml`, `${reference}.eml`, `${reference}.reply-8b6f1d0e.eml`]);
   expect(parseMail(readFileSync(join(dataDir, "outbox", files()[2] ?? ""))).header("Subject")).toBe("Re: Grüße");
-  const erased = await erasePerson({ email: "ada@example.org" }, { store, dataDir });
+  const erased = await erasePerson("ada@example.org", { store, dataDir });
   expect(erased).toMatchObject({ messages: 1, files: 3 });
   expect(files()).toEqual([]);
 });

@@ -77,9 +77,9 @@ export const FILTER = z.strictObject({
   since: z.date().optional(),
 });
 const REFERENCE = z.object({ reference: text() });
-/** If a version is given, a message or a person's messages with another version are not changed. */
+/** If a version is given, a message with another version is not changed. */
 const TARGET = REFERENCE.extend({ version: text().optional() });
-const PERSON = z.object({ email: text(), version: text().optional() });
+const PERSON = z.object({ email: text() });
 
 export const router = t.router({
   list: operation
@@ -190,7 +190,7 @@ export const router = t.router({
   /** What is wrong, how many messages there are, and whether the website runs. */
   status: operation.query(({ ctx }) => readStatus(ctx)),
 
-  person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {
+  person: operation.input(PERSON).query(async ({ input: { email }, ctx: { store } }) => {
     const person = await readPerson(email, store);
     return { ...person, messages: person.messages.map(await viewerOf(person.messages, store)) };
   }),
@@ -206,15 +206,15 @@ export const router = t.router({
         "Give at least one field to correct",
       ),
     )
-    .mutation(({ input: { changes, footprint, ...person }, ctx }) =>
-      correctPerson(person, { changes, removesFootprint: footprint === "none" }, ctx),
+    .mutation(({ input: { email, changes, footprint }, ctx }) =>
+      correctPerson(email, { changes, removesFootprint: footprint === "none" }, ctx),
     ),
 
   restrict: operation
     .input(PERSON.extend({ isRestricted: z.boolean() }))
-    .mutation(({ input: { isRestricted, ...person }, ctx }) => restrictPerson(person, isRestricted, ctx)),
+    .mutation(({ input: { email, isRestricted }, ctx }) => restrictPerson(email, isRestricted, ctx)),
 
-  erase: operation.input(PERSON).mutation(({ input, ctx }) => erasePerson(input, ctx)),
+  erase: operation.input(PERSON).mutation(({ input, ctx }) => erasePerson(input.email, ctx)),
 
   /**
    * Yields the counts of all tabs immediately and after every message change, or the problem while the database cannot

@@ -1,19 +1,17 @@
-import { createHash } from "node:crypto";
 import { type ContactMessage, FIELD_NAMES, parseFields } from "../../contract/contact-message.ts";
+import { OperatorError } from "../operator-error.ts";
 import type { Store } from "../store/open-store.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 
-/**
- * All messages from an address, with one version for all of them. */
+// What operators do for the person behind an address. They reject with an OperatorError if there are no messages.
+
 export async function readPerson(email: string, store: Store) {
   const messages = await store.messages.list({ email });
-  const versions = messages.map(({ version }) => version).sort();
   const count = messages.filter(({ isRestricted }) => isRestricted).length;
   return {
     email,
     messages,
-    version: createHash("sha256").update(versions.join("\n")).digest("base64url"),
     restricted: count === 0 ? ("none" as const) : count === messages.length ? ("all" as const) : ("some" as const),
     hasFootprint: messages.some(({ footprint }) => footprint !== null),
   };
@@ -30,41 +28,25 @@ export async function exportPerson(email: string, store: Store): Promise<string>
   return visibleJson({ email, exportedAt: new Date(), messages: withDrafts });
 }
 
-/** If a version is given and the person's messages have another version, nothing is changed. */
-interface PersonTarget {
-  email: string;
-  version?: string | undefined;
+function noMessages(email: string): OperatorError {
+  return new OperatorError({ problem: `There are no messages from ${email}` });
 }
-
-async function findPerson({ email, version }: PersonTarget, store: Store) {
-  const person = await readPerson(email, store);
-  const isOther = version !== undefined && version !== person.version;
-  const problem = person.messages.length === 0 ? ("gone" as const) : isOther ? ("changed" as const) : null;
-  const seen = version === undefined ? undefined : person.messages.map((message) => message.version);
-  return { problem, messages: person.messages, seen };
-}
-
-const resultOf = (messages: number, references: readonly string[] = []) =>
-  messages > 0 ? { outcome: "done" as const, messages, references } : { outcome: "changed" as const };
 
 /** Restricts the messages, so that they are kept but not used; or lifts the restriction. */
-export async function restrictPerson(target: PersonTarget, isRestricted: boolean, { store }: { store: Store }) {
-  const { problem, seen } = await findPerson(target, store);
-  if (problem) return { outcome: problem };
-  return resultOf(await store.people.restrict(target.email, isRestricted, new Date(), seen));
+export async function restrictPerson(email: string, isRestricted: boolean, { store }: { store: Store }) {
+  const messages = await store.people.restrict(email, isRestricted, new Date());
+  if (messages === 0) throw noMessages(email);
+  return { messages };
 }
 
 /** Also records the erasure if there are no messages: a backup may have some. */
-export async function erasePerson(target: PersonTarget, { store, dataDir }: { store: Store; dataDir: string }) {
-  const { problem, seen } = await findPerson(target, store);
-  if (problem === "changed") return { outcome: problem };
-  const references = await store.people.erase(target.email, seen);
-  if (references === null) return { outcome: "changed" as const };
+export async function erasePerson(email: string, { store, dataDir }: { store: Store; dataDir: string }) {
+  const references = await store.people.erase(email);
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
   const files = await removeFiles(dataDir, references);
   // Also finishes an earlier erasure that was interrupted.
   await store.people.finishErasure();
-  return { outcome: "done" as const, messages: references.length, files, references };
+  return { messages: references.length, files, references };
 }
 
 interface Correction {
@@ -73,21 +55,17 @@ interface Correction {
   removesFootprint: boolean;
 }
 
-/** `no-estimate`: an estimate should be removed, but no message has one. */
-export async function correctPerson(target: PersonTarget, correction: Correction, { store }: { store: Store }) {
+export async function correctPerson(email: string, correction: Correction, { store }: { store: Store }) {
   const { changes, removesFootprint } = correction;
   const given = FIELD_NAMES.filter((field) => Object.hasOwn(changes, field));
   const parsed = parseFields(changes, given);
   if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
-  const { problem, messages, seen } = await findPerson(target, store);
-  if (problem) return { outcome: problem };
-  if (removesFootprint && messages.every(({ footprint }) => footprint === null)) {
-    return { outcome: "no-estimate" as const };
+  const { messages, hasFootprint } = await readPerson(email, store);
+  if (messages.length === 0) throw noMessages(email);
+  if (removesFootprint && !hasFootprint) {
+    const problem = `No message from ${email} has a footprint estimate; nothing was changed`;
+    throw new OperatorError({ problem });
   }
-  const now = new Date();
-  const count = await store.people.rectify(target.email, parsed.values, now, seen, removesFootprint);
-  return resultOf(
-    count,
-    messages.map(({ reference }) => reference),
-  );
+  const count = await store.people.rectify(email, parsed.values, new Date(), removesFootprint);
+  return { outcome: "done" as const, messages: count, references: messages.map(({ reference }) => reference) };
 }

@@ -18,10 +18,7 @@ import { lessonsChanged } from "./spam.ts";
 import type { StoredMessage } from "./store.ts";
 import { mayTakeMinutes } from "./thread.ts";
 
-// What operators do with all messages of one person. If versions are given and the person's messages have changed
-// since, nothing is changed.
-
-type Versions = readonly string[] | undefined;
+// What operators do with all messages of one person.
 
 /** An erasure of a person's messages that were accepted until then: a hash of their address, made with this secret. */
 export interface Erasure {
@@ -33,12 +30,8 @@ export interface Erasure {
 /** Set while erased messages may have left traces in the database's files. */
 export const ERASURE_MARK = "unfinished_erasure";
 
-/** The messages from the address; `null` if versions are given and do not match. */
-async function readPerson(sql: Sql, email: string, versions: Versions): Promise<StoredMessage[] | null> {
-  const messages = await readLocked(sql, sql.dialect.lowerCaseEmail, [normaliseEmail(email)]);
-  if (versions === undefined) return messages;
-  const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
-  return isSame ? messages : null;
+function readPerson(sql: Sql, email: string): Promise<StoredMessage[]> {
+  return readLocked(sql, sql.dialect.lowerCaseEmail, [normaliseEmail(email)]);
 }
 
 /** The former addresses of a message, with the time of the correction that replaced each. */
@@ -91,15 +84,9 @@ export function createPeople(database: Database, account: string | null) {
   const { query, transaction, eraseTraces } = database;
   return {
     /** Corrects all messages of a person; returns their number. */
-    rectify(
-      email: string,
-      changes: Partial<ContactMessage>,
-      now: Date,
-      versions?: Versions,
-      removesFootprint = false,
-    ): Promise<number> {
+    rectify(email: string, changes: Partial<ContactMessage>, now: Date, removesFootprint = false): Promise<number> {
       return transaction(async (sql) => {
-        const ids = idsOf((await readPerson(sql, email, versions)) ?? []);
+        const ids = idsOf(await readPerson(sql, email));
         const fields = FIELD_NAMES.map((field, index) => `${field} = COALESCE($${index + 4}, ${field})`);
         if (removesFootprint) fields.push("footprint = NULL");
         // A backup that is restored after an erasure may contain the old address.
@@ -117,9 +104,9 @@ export function createPeople(database: Database, account: string | null) {
       });
     },
 
-    restrict(email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
+    restrict(email: string, isRestricted: boolean, now: Date): Promise<number> {
       return transaction(async (sql) => {
-        const ids = idsOf((await readPerson(sql, email, versions)) ?? []);
+        const ids = idsOf(await readPerson(sql, email));
         await sql.query(`UPDATE messages SET is_restricted = $2 WHERE ${sql.dialect.isIn("id", "$1")}`, [
           ids,
           isRestricted,
@@ -139,15 +126,13 @@ export function createPeople(database: Database, account: string | null) {
 
     /**
      * Erases the messages and returns their references. Also without messages, it records the erasure in the same
-     * transaction: a backup may have some. Returns `null` and changes nothing if the messages have changed since. Call
-     * `finishErasure` afterwards to remove their traces.
+     * transaction: a backup may have some. Call `finishErasure` afterwards to remove their traces.
      */
-    async erase(email: string, versions?: Versions): Promise<string[] | null> {
+    async erase(email: string): Promise<string[]> {
       const now = await timeOf(database);
       return transaction(
         async (sql) => {
-          const messages = await readPerson(sql, email, versions);
-          if (messages === null) return null;
+          const messages = await readPerson(sql, email);
           await recordErasures(sql, await erasuresOf(sql, email, now));
           if (messages.length === 0) return [];
           await deleteMessages(sql, idsOf(messages));

@@ -335,7 +335,7 @@ computed again, even if the country changes. Emails that were already sent, or w
         const lines = Object.entries(result.fields).map(([field, problem]) => `--${field}: ${problem}`);
         throw new UsageError(lines.join("\n"));
       }
-      const { messages, references } = requireDone(email, result);
+      const { messages, references } = result;
       const text = `${plural(messages, "message")} corrected.\n${toTell(references)}`;
       return { json: { messages, references }, text };
     },
@@ -345,8 +345,7 @@ computed again, even if the country changes. Emails that were already sent, or w
     help: "keep all messages from an email address, but neither send nor delete them",
     options: [["--lift", "lift the restriction"]],
     async run({ call }, { email }, { lift }) {
-      const result = await (await call()).restrict({ email, isRestricted: !lift });
-      const { messages } = requireDone(email, result);
+      const { messages } = await (await call()).restrict({ email, isRestricted: !lift });
       const text = `${plural(messages, "message")}${lift ? ": restriction lifted" : " restricted"}.\n`;
       return { json: { messages }, text };
     },
@@ -364,7 +363,7 @@ the references for whoever was told of them.`,
       return `Permanently erase ${plural(messages.length, "message")} from ${visible(email)}?`;
     },
     async run({ call }, { email }) {
-      const result = requireDone(email, await (await call()).erase({ email }));
+      const result = await (await call()).erase({ email });
       const { messages, files, references } = result;
       const noted = "The erasure is recorded, so that no restored backup brings messages back.";
       const text =
@@ -495,21 +494,4 @@ function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
 
 function toTell(references: readonly string[]): string {
   return `Tell whoever has copies, such as the receiver of HOOK_URL: ${references.join(", ")}\n`;
-}
-
-interface Result {
-  outcome: string;
-  messages?: number;
-  files?: number;
-  references?: readonly string[];
-}
-
-function requireDone(email: string, { outcome, messages = 0, files = 0, references = [] }: Result) {
-  if (outcome === "done") return { messages, files, references };
-  const problems: Readonly<Record<string, Advice>> = {
-    gone: { problem: `There are no messages from ${email}` },
-    changed: { problem: "The messages changed in the meantime, and nothing was done", remedy: "run the command again" },
-    "no-estimate": { problem: `No message from ${email} has a footprint estimate; nothing was changed` },
-  };
-  throw new OperatorError(problems[outcome] ?? { problem: outcome });
 }
