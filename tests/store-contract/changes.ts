@@ -320,8 +320,8 @@ export function changesSuite(test: ContractTest): void {
     }
     expect(await read()).not.toEqual(before);
     // A colleague's mark stays.
-    await node.messages.reply(reference, SECOND, later(3), { undoMs: 10_000 });
-    await act(other, "answer", [reference], later(4));
+    await node.messages.reply(reference, SECOND, later(3), undoable);
+    for (const action of ["unanswer", "answer"] as const) await act(other, action, [reference], later(4));
     expect(await node.messages.takeBackReply(reference, SECOND.key, later(5))).toBe(true);
     expect((await get(node, reference)).answeredAt).toEqual(later(4));
     await node.messages.reply(reference, SECOND, later(6), undoable);
