@@ -126,7 +126,8 @@ async function vacuum(pool: pg.Pool): Promise<void> {
     await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
     const query = queryOf(client, LONG_STATEMENT_TIMEOUT_MS);
     await waitForOlderSnapshots(query);
-    await query("VACUUM FULL messages, deliveries, events, keys, drafts, replies").catch((error) => {
+    const tables = allTables().map(([table]) => table);
+    await query(`VACUUM FULL ${tables.join(", ")}`).catch((error) => {
       throw sqlState(error.cause) === LOCK_NOT_AVAILABLE ? pagesInUse() : error;
     });
   } finally {

@@ -90,9 +90,7 @@ export async function openSqlite(
   const run = <T>(work: () => Promise<T>) =>
     inTurn(() =>
       work().catch((error) => {
-        const known = toStoreError(error);
-        if (isDamage(known)) markDamaged(db);
-        throw known;
+        throw toStoreError(error);
       }),
     );
   try {
@@ -107,7 +105,14 @@ export async function openSqlite(
   }
   const upkeep = createUpkeep(db, file, onLost);
   const dataVersion = db.prepare("PRAGMA data_version");
-  const runOnFile = <T>(work: () => Promise<T>) => run(() => upkeep.verify().then(work));
+  const runOnFile = <T>(work: () => Promise<T>) =>
+    run(async () => {
+      await upkeep.verify();
+      return work().catch((error) => {
+        if (isDamage(toStoreError(error))) markDamaged(db);
+        throw error;
+      });
+    });
   // If it finds a problem, the next call rejects with it.
   const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
   return {
