@@ -21,8 +21,6 @@ export interface Factor {
 /** The date by which the UK Government should have published the next factors. */
 export const NEXT_FACTORS_DUE = "2027-06-30";
 
-export const FACTORS_REMEDY = 'see "Once a year" in docs/operations.md';
-
 /** Whether newer factors should be available by now. */
 export function areFactorsDue(now: Date): boolean {
   return now.getTime() >= Date.parse(NEXT_FACTORS_DUE);

@@ -128,7 +128,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   const present = () => realpathSync(join(opt, "brighter-carbon"));
   expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
 
-  const [check = "", change = ""] = blocks("## Upgrade\n", "## Rotating credentials");
+  const [check = "", change = ""] = blocks("## Upgrade\n", "## When mail stalls");
   const beforeSwitch = type(check);
   // This machine is not a public site. Only the check of the new folder before the switch matters.
   expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the current settings$/m);
