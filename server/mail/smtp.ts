@@ -1,16 +1,14 @@
 import { createRequire } from "node:module";
-import { PassThrough } from "node:stream";
-import type { Transporter } from "nodemailer";
+import type MailComposer from "nodemailer/lib/mail-composer";
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import { systemClock, withinMs } from "../time.ts";
-import type { ComposedMail } from "./compose.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
 // Takes less time and memory than an import: see http/limits.ts.
 const require = createRequire(import.meta.url);
-const { createTransport }: typeof import("nodemailer") = require("nodemailer");
 const { parseConnectionUrl }: typeof import("nodemailer/lib/shared") = require("nodemailer/lib/shared");
+const Composer: typeof MailComposer = require("nodemailer/lib/mail-composer");
 const Connection: typeof SMTPConnection = require("nodemailer/lib/smtp-connection");
 
 export interface SmtpLimits {
@@ -23,106 +21,94 @@ export interface SmtpLimits {
 
 export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
 
-type WatchedMail = ComposedMail & { onContentSent(): void };
+type Server = ReturnType<typeof parseConnectionUrl>;
 
-/** Opens no connection before the first email. Sends credentials only over an encrypted connection. */
+/** Each email has a connection of its own. Sends credentials only over an encrypted connection. */
 export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
   const server = parseConnectionUrl(smtpUrl);
-  const openConnection = (): Transporter => {
-    const connection = createTransport({
-      ...connectionOptions(server, SMTP_LIMITS),
-      pool: true,
-      // Each transport has one connection, so that closing a stuck one does not abort other emails.
-      maxConnections: 1,
-      // Applies only if the connection was lost before a byte of the email was sent. The outbox retries everything
-      // else.
-      maxRequeues: 1,
-      idleTimeout: 30_000,
-    });
-    connection.use("stream", (mail, done) => {
-      mail.message.transform(() => {
-        // Ends once the connection has taken the last byte. The library's errors do not say how far it came.
-        const content = new PassThrough();
-        return content.once("end", () => (mail.data as WatchedMail).onContentSent());
-      });
-      done();
-    });
-    return connection;
-  };
-
-  const idle: Transporter[] = [];
-  const busy = new Set<Transporter | SMTPConnection>();
-
-  /**
-   * Nodemailer sends an address with letters outside ASCII to any server, even to one that cannot deliver the mail and
-   * accepts it. So this asks the server first.
-   */
-  async function requireSmtpUtf8(): Promise<void> {
-    const connection = new Connection(connectionOptions(server, SMTP_LIMITS));
-    busy.add(connection);
-    try {
-      await withinMs(SMTP_LIMITS.attemptMs, connect(connection), outOfTime, clock);
-      // The answer to EHLO.
-      if (/[ -]SMTPUTF8\b/i.test(String(connection.lastServerResponse))) return;
-    } catch (error) {
-      throw error instanceof MailError ? error : classifySmtpError(error);
-    } finally {
-      busy.delete(connection);
-      connection.close();
-    }
-    throw new MailError("permanent", "the mail server does not support addresses with letters such as é (SMTPUTF8)");
-  }
-
+  const open = new Set<SMTPConnection>();
   return {
     destination: `SMTP server ${server.host}:${server.port ?? (server.secure ? 465 : 587)}`,
     async send(mail) {
-      if (mail.envelope.to.some(needsSmtpUtf8)) await requireSmtpUtf8();
-      const connection = idle.pop() ?? openConnection();
-      busy.add(connection);
+      const connection = new Connection(connectionOptions(server, SMTP_LIMITS));
       let isContentSent = false;
-      const watched: WatchedMail = { ...mail, onContentSent: () => (isContentSent = true) };
+      open.add(connection);
       try {
-        await withinMs(SMTP_LIMITS.attemptMs, connection.sendMail(watched), outOfTime, clock);
-        idle.push(connection);
+        await within(SMTP_LIMITS, clock, connection, async () => {
+          await connect(connection);
+          // The library sends such an address to any server, even to one that cannot deliver the mail and accepts it.
+          // This is the answer to EHLO.
+          const isUtf8 = /[ -]SMTPUTF8\b/i.test(String(connection.lastServerResponse));
+          if (!isUtf8 && mail.envelope.to.some(needsSmtpUtf8)) throw new MailError("permanent", NO_SMTPUTF8);
+          await signIn(connection, server);
+          const composed = new Composer({ ...mail, disableFileAccess: true, disableUrlAccess: true }).compile();
+          const content = composed.createReadStream();
+          // Once the connection has taken the last byte. The library's errors do not say how far it came.
+          content.once("end", () => (isContentSent = true));
+          await promised((done) => connection.send(composed.getEnvelope(), content, done));
+          connection.quit();
+        });
       } catch (error) {
-        const isTooLate = error instanceof MailError;
-        // The transport is usable after any other error: the library resets it, or reconnects for the next email.
-        if (isTooLate) connection.close({ force: true });
-        else idle.push(connection);
-        const failure = isTooLate ? error : classifySmtpError(error);
+        const failure = classifySmtpError(error);
         failure.isUnanswered = isContentSent && !REFUSAL.test(failure.response);
         throw failure;
       } finally {
-        busy.delete(connection);
+        open.delete(connection);
       }
     },
     async close() {
-      for (const connection of [...idle.splice(0), ...busy]) connection.close({ force: true });
+      for (const connection of open) connection.close();
     },
   };
 }
 
 /** Resolves once the mail server has accepted the sign-in. Sends nothing. Rejects only with a MailError. */
 export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
-  const connection = createTransport(connectionOptions(parseConnectionUrl(smtpUrl), limits));
+  const server = parseConnectionUrl(smtpUrl);
+  const connection = new Connection(connectionOptions(server, limits));
   try {
-    await withinMs(limits.attemptMs, connection.verify(), outOfTime);
+    await within(limits, systemClock, connection, async () => {
+      await connect(connection);
+      await signIn(connection, server);
+      connection.quit();
+    });
   } catch (error) {
-    throw error instanceof MailError ? error : classifySmtpError(error);
+    throw classifySmtpError(error);
+  }
+}
+
+/** Does the work on a connection within the limit, unless the connection fails before. Closes it at the end. */
+async function within(
+  { attemptMs }: SmtpLimits,
+  clock: typeof systemClock,
+  connection: SMTPConnection,
+  work: () => Promise<void>,
+): Promise<void> {
+  const failed = Promise.withResolvers<never>();
+  connection.on("error", failed.reject);
+  connection.on("end", () => failed.reject(new Error("closed")));
+  try {
+    await withinMs(attemptMs, Promise.race([work(), failed.promise]), outOfTime, clock);
   } finally {
     connection.close();
   }
 }
 
 function connect(connection: SMTPConnection): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  connection.on("error", reject);
-  connection.on("end", () => reject(new Error("closed")));
-  connection.connect((error) => (error ? reject(error) : resolve()));
-  return promise;
+  return promised((done) => connection.connect(done));
 }
 
-function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits: SmtpLimits) {
+async function signIn(connection: SMTPConnection, { auth }: Server): Promise<void> {
+  if (!auth || !connection.allowsAuth) return;
+  const { user = "", pass = "" } = auth;
+  await promised((done) => connection.login({ user, credentials: { user, pass } }, done));
+}
+
+function promised(call: (done: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => call((error) => (error ? reject(error) : resolve())));
+}
+
+function connectionOptions(server: Server, limits: SmtpLimits) {
   return {
     ...server,
     requireTLS: server.auth !== undefined && server.secure !== true,
@@ -130,8 +116,6 @@ function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits
     greetingTimeout: limits.connectMs,
     dnsTimeout: limits.connectMs,
     socketTimeout: limits.silenceMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
     // The library's log contains addresses.
     logger: false,
   };
@@ -160,8 +144,11 @@ const REFUSAL = /^[45]\d\d/;
 /** The library rejected the mail before sending a byte, so there is no answer; a retry cannot help. */
 const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
 
+const NO_SMTPUTF8 = "the mail server does not support addresses with letters such as é (SMTPUTF8)";
+
 /** Classifies any error of a send. The message contains only codes, because a server's text may contain addresses. */
 export function classifySmtpError(error: unknown): MailError {
+  if (error instanceof MailError) return error;
   const failure = classify(error);
   if (error instanceof Error && "response" in error) failure.response = String(error.response);
   return failure;
