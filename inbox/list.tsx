@@ -98,7 +98,7 @@ function SearchField({ search }: { search: string }) {
           type="search"
           defaultValue={search}
           maxLength={MAX_SEARCH_LENGTH}
-          placeholder="Search messages, replies and notes, then press Enter"
+          placeholder="Words in messages, replies, notes"
         />
       </form>
     </search>
