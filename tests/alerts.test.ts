@@ -263,8 +263,18 @@ describe("messages that expire soon", () => {
 });
 
 it("at most one alert an hour is sent by all nodes together, even across restarts", async () => {
-  const { watch, log, posts } = await openWatched();
-  const nodes = [watch(), watch(), watch()];
+  const { store, watch, log, posts } = await openWatched();
+  // All nodes read the same rows before one of them writes.
+  const [read, allRead] = [new Set<number>(), Promise.withResolvers<void>()];
+  const nodes = [1, 2, 3].map((node) => {
+    const alerts = async () => {
+      const rows = await store.status.alerts();
+      if (read.add(node).size === 3) allRead.resolve();
+      await allRead.promise;
+      return rows;
+    };
+    return watch({ changed: { status: { alerts } } });
+  });
   await Promise.all(nodes.map(({ pass }) => pass(HOUR_MS + MINUTE_MS)));
   for (const { alerts } of nodes) await alerts.stop();
   await watch().pass(HOUR_MS + 50 * MINUTE_MS);
