@@ -262,7 +262,7 @@ describe("a form without script", () => {
     expect([...body.matchAll(/<li><a href="#([^"]+)">([^<]+)/g)].map(([, ...problem]) => problem)).toEqual([
       ["name", "Enter your name."],
       ["footprint.carKm", "Car: Enter a number, such as 1,500."],
-      ["footprint.&lt;b&gt;", "There is no such field in the estimate."],
+      ["footprint", "There is no field &quot;&lt;b&gt;&quot; in the estimate."],
     ]);
     expect(body.match(/class="field-error"/g)).toHaveLength(2);
     expect(body).toContain("There are 3 problems");

@@ -18,11 +18,8 @@ const MAX_DISTANCE_KM = 20_000;
 const MAX_PEOPLE = 1_000_000;
 /** The length of a number as text. */
 const MAX_LENGTH = 100;
-/** A response repeats at most this many unknown field names, because the sender chooses them. */
-const MAX_UNKNOWN_FIELDS = 5;
-const MAX_UNKNOWN_LENGTH = 40;
-
-const NO_SUCH_FIELD = "There is no such field in the estimate.";
+/** The sender chooses the names of unknown fields, so a response shows only the start of one. */
+const SHOWN_LENGTH = 40;
 
 type ParsedFootprint =
   /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
@@ -50,7 +47,6 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     longFlightClass: "economy",
   };
   const units = unitsIn(given);
-  let unknownFields = 0;
   for (const [name, value] of Object.entries(given)) {
     // No check looks at a text that is too long for any number or choice.
     const isTooLong = typeof value === "string" && value.length > MAX_LENGTH;
@@ -67,9 +63,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       if (!options.includes(value)) fields[key] = `Choose one of: ${options.join(", ")}.`;
       else if (isOneOf(CHOICES, name)) Object.assign(choices, { [name]: value });
     } else {
-      unknownFields += 1;
-      const isNamed = name.length <= MAX_UNKNOWN_LENGTH && unknownFields <= MAX_UNKNOWN_FIELDS;
-      fields[isNamed ? key : "footprint"] = isNamed ? NO_SUCH_FIELD : "The estimate has unknown fields.";
+      fields.footprint = `There is no field "${name.slice(0, SHOWN_LENGTH)}" in the estimate.`;
     }
   }
   const { shortFlightKm, longFlightKm, people, ...amounts } = numbers;
