@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { HIDDEN_CHARACTER } from "../../contract/text.ts";
-import { type Database, normaliseEmail, type Query, readMeta, type Sql, writeMeta } from "./database.ts";
+import { type Database, normaliseEmail, type Query, readMeta, writeMeta } from "./database.ts";
 import type { Lesson, QuarantineReason } from "./store.ts";
 
 // The spam filter, which learns only from operators. The lessons are the stored messages that they marked (`taught`).
@@ -18,13 +18,6 @@ const MANY_LINKS = 3;
 
 /** Call it in the transaction that changes, restricts or deletes messages. */
 export const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, VERSION, randomUUID());
-
-/** Each message teaches one lesson: a new lesson replaces the old one, and `null` removes it. */
-export async function teach({ query, dialect }: Sql, ids: readonly number[], lesson: Lesson | null): Promise<void> {
-  if (ids.length === 0) return;
-  await query(`UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1")}`, [ids, lesson]);
-  await lessonsChanged(query);
-}
 
 export type Spam = ReturnType<typeof createSpamFilter>;
 
