@@ -102,7 +102,9 @@ test("the build is missing or from another version, was made with other settings
   ]);
   const unset = "fail placeholders: unset: governing law (policyFacts.governingLaw in app/site.ts)";
   expect(lines).toContain(`${unset} -> set it, then run: npm run build`);
-  expect(lines).toContainEqual(expect.stringMatching(/^fail placeholders: the pages show .+\.example, which is a/));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^fail placeholders: the pages show .+\.example -> set contactEmail/),
+  );
   expect(lines.at(-1)).toMatch(/^warn pages: the navigation links to Coming Soon: \/.+, \//);
 
   const built = JSON.parse(readFileSync(manifestFile("dist"), "utf8")) as BuildManifest;
