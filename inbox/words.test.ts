@@ -10,7 +10,7 @@ test.for([
   ["later", later(-1), "451 busy", "Being sent."],
   ["sending", null, null, "Being sent."],
   ["website-down", null, null, "Waiting: the website is not running."],
-] as const)("a time that has passed is not shown as coming: %s %s", ([kind, until, reason, text]) => {
+] as const)("a time that has passed is not shown as coming: %s", ([kind, until, reason, text]) => {
   expect(waitText({ kind, until, reason }, NOW)).toBe(text);
 });
 
