@@ -18,13 +18,8 @@ export interface Factor {
   range?: { low: number; high: number; between: string };
 }
 
-/** The date by which the UK Government should have published the next factors. */
+/** The date by which the UK Government should have published the next factors. From then on builds say so. */
 export const NEXT_FACTORS_DUE = "2027-06-30";
-
-/** Whether newer factors should be available by now. */
-export function areFactorsDue(now: Date): boolean {
-  return now.getTime() >= Date.parse(NEXT_FACTORS_DUE);
-}
 
 /** Stored with each estimate. Change the name whenever a figure changes. */
 export const FACTORS_NAME = "DESNZ 2026 v1.2";
