@@ -10,6 +10,7 @@ import {
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
 import { programName } from "../contract/commands.ts";
+import { NEXT_FACTORS_DUE } from "../contract/footprint/factors.ts";
 import { carbonJson, carbonText, weighSite, withFigure } from "./carbon.ts";
 import { listOpen, readClaims } from "./claims.ts";
 import { announcedPaths, findBrokenLinks } from "./links.ts";
@@ -114,6 +115,9 @@ export async function writeSite(build: SiteBuild): Promise<void> {
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   if (open !== "") console.log(open);
+  if (Date.now() >= Date.parse(NEXT_FACTORS_DUE)) {
+    console.log("New factors for the footprint estimate are due: a developer follows contract/footprint/factors.ts.");
+  }
 }
 
 /** The files that Vite wrote into a folder, each with a hash in its name. */
