@@ -175,3 +175,39 @@ test("the rotor of Coming Soon turns, rests within five seconds, and turns for G
   await page.getByRole("link", { name: "Get Notified" }).click();
   await expect(page).toHaveURL(/\/contact$/);
 });
+
+test("the ruler's segment ends at its figure, also in print and in forced colours, and is not read out", async ({
+  page,
+}) => {
+  await page.goto("/");
+  const ruler = page.locator(".ruler");
+  for (const mode of [
+    { media: "screen", forcedColors: "none" },
+    { media: "print", forcedColors: "none" },
+    { media: "screen", forcedColors: "active" },
+  ] as const) {
+    await page.emulateMedia(mode);
+    const where = `${mode.media}, forced colours ${mode.forcedColors}`;
+    await expect(ruler, where).toBeVisible();
+    const { figure, end, colours } = await ruler.evaluate((element) => {
+      const segment = element.querySelector<SVGPathElement>(".ruler-segment");
+      const scale = element.querySelector(".ruler-scale")?.getBoundingClientRect();
+      const figure = element.querySelector("b");
+      if (!segment || !scale || !figure) throw new Error("The ruler is not complete.");
+      const { x } = segment.getPointAtLength(segment.getTotalLength()).matrixTransform(segment.getScreenCTM() ?? {});
+      return {
+        figure: Number.parseFloat(figure.textContent ?? ""),
+        end: (50 * (x - scale.left)) / scale.width,
+        colours: [getComputedStyle(segment).stroke, getComputedStyle(figure).color],
+      };
+    });
+    expect(figure, where).toBeGreaterThan(1);
+    expect(end, where).toBeCloseTo(figure, 1);
+    // Without the footer's dark ground, light words are lost on paper.
+    if (mode.media === "print") expect(colours[1]).toBe("rgb(0, 0, 0)");
+    expect(colours[0], where).not.toBe(colours[1]);
+  }
+  const told = await ruler.ariaSnapshot();
+  expect(told).toMatch(/by petrol car: about what loading this page emits at most/);
+  expect(told).not.toMatch(/\b(10|20|30|40|50 cm)\b/);
+});
