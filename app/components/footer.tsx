@@ -73,7 +73,7 @@ export function Footer() {
 
 function SocialIcon({ network }: { network: SocialNetwork }) {
   return (
-    <svg className="social-icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+    <svg className="icon social-icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
       <path d={SOCIAL_ICON[network]} />
     </svg>
   );

@@ -37,7 +37,7 @@ function SmallMenu() {
   return (
     <>
       <button type="button" className="menu-toggle" popoverTarget={SMALL_MENU_ID} aria-label="Menu">
-        <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+        <svg className="icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
           <path className="menu-toggle-top" d="M3 8h18" />
           <path className="menu-toggle-bottom" d="M3 16h18" />
         </svg>

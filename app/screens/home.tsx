@@ -82,7 +82,7 @@ function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
       {sources && (
         // Its title is its name, also for screen readers; the film's script sets it.
         <button type="button" id="film-toggle" className="film-toggle" title="Pause film" hidden>
-          <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+          <svg className="icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
             <path className="film-toggle-pause" d="M9 6v12M15 6v12" />
             <path className="film-toggle-play" d="M9 6l9 6-9 6Z" />
           </svg>
