@@ -13,7 +13,6 @@ if (root) setTimeout(hydrate, 0, root);
 async function hydrate(root: HTMLElement): Promise<void> {
   const { settings = "", answered: answer = "null" } = root.dataset;
   const answered: AnsweredPost | null = JSON.parse(answer);
-  // A receipt shows its estimate at once.
   const hasEstimate = answered?.kind === "sent" && answered.receipt.estimate !== null;
   const resultModule = hasEstimate ? await import("./contact/estimate-result.tsx").catch(() => null) : null;
   // Read before React touches the page, because React discards the fields if a translator has changed the texts around
@@ -36,8 +35,8 @@ async function hydrate(root: HTMLElement): Promise<void> {
     const form = root.querySelector("form");
     if (form) remember({ values: readFields(form) });
   };
-  // Chromium loses a state that is written while the page reloads, so typed text is stored after a short pause. Not with
-  // every key: browsers limit how often a page may write its state.
+  // Chromium loses a state that is written while the page reloads, so typed text is stored after a short pause, and not
+  // with every key, which browsers limit.
   let pause = 0;
   const rememberSoon = () => {
     clearTimeout(pause);

@@ -47,7 +47,6 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
   };
 }
 
-/** All styles of the page, with the company's look, without the variables that it does not use. */
 function pageStyles({ styles, laterStyles = "" }: Screen): string {
   // Our own font has a fallback with its metrics. Another font shows only if it arrives before the text is painted.
   const own =
@@ -64,7 +63,6 @@ function inlineCode(script: PageScript): string {
   return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>{const s=document.createElement("script");s.type="module";s.src=${JSON.stringify(script.url)};document.head.append(s)})));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
 }
 
-/** The picture that a shared link to a page shows. */
 export const SOCIAL_CARD = "/assets/social.jpg";
 
 interface DocumentProps {
@@ -75,7 +73,6 @@ interface DocumentProps {
   context: RenderContext;
 }
 
-/** A whole page: one response has everything that is needed to paint it. */
 export function Document({ screen, canonicalPath, parts, context }: DocumentProps) {
   const { settings } = context;
   return (

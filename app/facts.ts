@@ -44,7 +44,6 @@ const COMPUTED = {
 };
 
 export type FactName = SetFact | keyof typeof COMPUTED;
-/** What every text may contain. */
 export const FACT_NAMES: readonly string[] = [...Object.keys(PLACEHOLDER), ...Object.keys(COMPUTED)];
 
 /** The text of each fact; an unset one shows its placeholder, such as `[governing law]`. */
@@ -59,12 +58,10 @@ function placeholderOf(name: SetFact): string {
   return `[${PLACEHOLDER[name]}]`;
 }
 
-/** Whether the text is the placeholder of an unset fact. */
 export function isPlaceholder(name: string, text: string): boolean {
   return Object.hasOwn(PLACEHOLDER, name) && text === placeholderOf(name as SetFact);
 }
 
-/** What must be set before launch, each with the place to set it. */
 export function unsetFacts(settings: BuildSettings): string[] {
   const file = `${settings.siteDir}site.ts`;
   const facts = (Object.keys(PLACEHOLDER) as SetFact[])
@@ -85,12 +82,10 @@ function factValue(name: SetFact, settings: BuildSettings): string | null {
   return new URL(settings.siteUrl).hostname === "localhost" ? null : settings.siteUrl;
 }
 
-/** When contact messages are deleted, according to `RETENTION` at build time. */
 function keptFor(ms: number | null): string {
   return ms === null ? "kept until we delete them by hand" : `deleted automatically after ${durationInWords(ms)}`;
 }
 
-/** Other hosts that a visitor's browser contacts. */
 function otherServers({ siteUrl, apiBase, countriesUrl }: BuildSettings): string {
   const films = URL.canParse(site.heroFilm) ? [site.heroFilm] : [];
   const urls = [apiBase, countriesUrl, ...films].map((url) => new URL(url, siteUrl));

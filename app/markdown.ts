@@ -31,7 +31,6 @@ export function isElement(node: Nodes | undefined, tagName: string): node is Ele
   return node?.type === "element" && node.tagName === tagName;
 }
 
-/** The element and every element in it. */
 export function elementsOf(node: Element): Element[] {
   return [node, ...node.children.flatMap((child) => (child.type === "element" ? elementsOf(child) : []))];
 }

@@ -19,7 +19,6 @@ export { factsOf, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
 export interface RenderedPage {
   /** Its first path, or its screen's name if it has no path. */
   name: string;
-  /** The paths that show it; none for Coming Soon and the failure page. */
   paths: readonly string[];
   /** The page's source file; `null` for a screen of `app/screens/`. */
   file: string | null;
@@ -28,7 +27,6 @@ export interface RenderedPage {
   inlineStyles: readonly string[];
   inlineScripts: readonly string[];
   fetches: readonly PageFetch[];
-  /** The heading of its screen. */
   headline: string;
 }
 
@@ -47,12 +45,10 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
   return { pages, comingSoon, failure };
 }
 
-/** Renders the page about the site's carbon again, with the weights of the other pages. */
 export function renderCarbonPage(context: RenderContext): Promise<RenderedPage> {
   return renderPage(carbon, [CARBON_PATH], context);
 }
 
-/** What the server needs for its answers to posts without script. */
 export async function renderForm(context: RenderContext): Promise<FormOfBuild> {
   const pageOf = (answered: AnsweredPost) => {
     const title = titleOf(startState(answered), site.brand);

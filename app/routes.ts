@@ -30,7 +30,6 @@ const SPECIFIED: readonly Route[] = [
   { paths: ["/terms", "/terms-and-conditions"], screen: terms },
   { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
   { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
-  // These explain the figures in the footer and in the estimate on the contact page, and what was tested.
   { paths: [CARBON_PATH], screen: carbon },
   { paths: [FOOTPRINT_PATH], screen: footprint },
   { paths: [ACCESSIBILITY_PATH], screen: accessibility },

@@ -3,11 +3,9 @@ import type { BuildSettings } from "../contract/build-settings.ts";
 import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import type { Link } from "./site-schema.ts";
 
-/** One screen of the site: its page's metadata, the files that it needs, and its content between header and footer. */
 export interface Screen {
   name: string;
   title: string;
-  /** Its heading. */
   headline: string;
   description: string;
   /** Shown by search engines and listed in the sitemap. */
@@ -21,9 +19,7 @@ export interface Screen {
   /** Styles that only this screen needs, and those that its script adds later. The answer to a post contains both. */
   styles: string;
   laterStyles?: string;
-  /** Code that must run before the first paint. */
   codeBeforePaint?: string;
-  /** The screen's only other script, if it needs one. */
   script?: ScreenScript;
   /** What a browser fetches for this screen, besides its script and the files that every page fetches. */
   fetches?(settings: BuildSettings): readonly PageFetch[];
@@ -44,7 +40,6 @@ export const VIEW_MEDIA = {
 export type View = keyof typeof VIEW_MEDIA;
 export const VIEWS = Object.keys(VIEW_MEDIA) as readonly View[];
 
-/** A file that a browser fetches on a first visit. */
 export interface PageFetch {
   kind: "font" | "picture" | "script" | "film" | "data";
   /** The screen size that fetches the file; all sizes if absent. */
@@ -53,11 +48,9 @@ export interface PageFetch {
   urls: readonly string[];
 }
 
-/** What the build gives to the pages. */
 export interface RenderContext {
   settings: BuildSettings;
   scripts: Readonly<Record<ScreenScript, PageScript>>;
-  /** Where the contact page fetches the emission factors of electricity by country. */
   electricityUrl: string;
   /** In the order of their names, for browsers without script. */
   countries?: readonly { code: string; name: string }[];
@@ -67,12 +60,10 @@ export interface RenderContext {
   answered?: AnsweredPost["kind"];
 }
 
-/** What a first view of a page emits at most. */
 export interface PageWeight {
   name: string;
   grams: number;
   rating: string;
 }
 
-/** How a page gets its script: written into it, or fetched from a URL. */
 export type PageScript = { code: string } | { url: string };

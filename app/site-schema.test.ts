@@ -60,7 +60,6 @@ const WRONG: readonly [setting: string, value: unknown, problem: string][] = [
   ["policyFacts.requestLogKept", "", "must be text, or null"],
 ];
 
-/** The default settings, with a value for those that are unset. */
 const FULL = {
   ...site,
   menu: [{ ...LINK, smallScreenLabel: "About us" }],
@@ -71,7 +70,6 @@ const FULL = {
   mailSignature: "The team\nof ours",
 };
 
-/** A copy of FULL with this value. */
 function fullWith(setting: string, value: unknown): unknown {
   const copy = structuredClone(FULL);
   const names = setting.split(".");

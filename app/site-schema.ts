@@ -27,7 +27,6 @@ const UNIT = 'must be "hours" or "working days"';
 const NETWORK = "must be Facebook, Twitter, Instagram or LinkedIn";
 const FILM = 'must be "own", "off", or an address such as "https://media.example.org/film.mp4"';
 
-/** An object without other names than these. */
 function group<Shape extends z.core.$ZodLooseShape>(shape: Shape, rule = "must be an object") {
   return z.strictObject(shape, {
     error: (issue) =>
@@ -76,9 +75,7 @@ export const siteSchema = group({
   pricePerTonne: group(
     {
       amount: z.number(AMOUNT).positive(AMOUNT),
-      /** As written after a number; its ISO code, such as "EUR", also says how many decimals it has. */
       currency: words,
-      /** A tax in the price, such as "VAT". */
       includes: z.exactOptional(words),
     },
     'must be a price, such as { amount: 25, currency: "EUR" }, or null',
@@ -105,7 +102,6 @@ export type Look = SiteSettings["look"];
 export type Link = z.infer<typeof link>;
 export type MenuItem = z.infer<typeof menuItem>;
 
-/** One sentence for each wrong value, with the name of its setting. */
 export function settingProblems(site: unknown): string[] {
   const issues = siteSchema.safeParse(site).error?.issues ?? [];
   return issues.map(({ path, message }) => `"${["site", ...path].join(".")}" ${message}.`);

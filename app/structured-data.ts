@@ -2,10 +2,7 @@ import type { BuildSettings } from "../contract/build-settings.ts";
 import type { Screen } from "./screen.ts";
 import { site } from "./site.ts";
 
-/**
- * JSON-LD about the company and the page for search engines. It repeats only what the settings and the page say. It
- * contains no `<`, so that no value can end the script element.
- */
+/** JSON-LD for search engines. Contains no `<`, so that no value can end the script element. */
 export function structuredData(
   { title, description, headline, written }: Screen,
   path: string,

@@ -7,7 +7,6 @@ import { isPlaceholder, SITE_FACTS } from "./facts.ts";
 import { elementsOf, isElement, parseOptions, textOf } from "./markdown.ts";
 import notice from "./styles/notice.css?inline";
 
-/** A Markdown file, as prerender/texts.ts reads and checks it. */
 export interface TextFile {
   title: string;
   description: string;
@@ -17,14 +16,12 @@ export interface TextFile {
 }
 
 export interface TextPicture {
-  /** The width of the largest source. */
   width: number;
   height: number;
   /** The largest last. */
   sources: readonly { url: string; width: number }[];
 }
 
-/** One second-level heading of a text. */
 export interface Section {
   id: string;
   title: string;
@@ -35,13 +32,11 @@ type Facts = Readonly<Record<string, string>>;
 interface TextOptions {
   file: TextFile;
   facts: Facts;
-  /** The sections have numbers, as in policies. */
   isNumbered?: boolean;
   /** Headings link to themselves, so that readers can share a link to one. */
   hasAnchors?: boolean;
 }
 
-/** The sections of a text, for `Contents`. */
 export function sectionsOf({ markdown }: TextFile, { isNumbered = false } = {}): Section[] {
   const sections: Section[] = [];
   const collect = () => (root: Root) => {
@@ -72,7 +67,6 @@ export function Text({ file, facts, isNumbered = false, hasAnchors = false }: Te
   return <Markdown {...parseOptions(file.markdown, plugins)} components={components} />;
 }
 
-/** Gives the elements what the site's styles and screen readers need. */
 function arrange({ isNumbered = false, hasAnchors = false }) {
   return (root: Root): void => {
     let sections = 0;
@@ -103,7 +97,6 @@ function arrange({ isNumbered = false, hasAnchors = false }) {
   };
 }
 
-/** The styles of notices, for a text that has one. */
 export function noticeStyles({ markdown }: TextFile): string {
   return markdown.includes("[!IMPORTANT]") ? notice : "";
 }
@@ -130,7 +123,6 @@ function unwrapPicture<Child extends ElementContent>(node: Child): Child | Eleme
   return node;
 }
 
-/** Replaces the marks of facts in texts and attributes. */
 function insertFacts(facts: Facts) {
   const factOf = (name: string) => facts[name] ?? "";
   /** Returns the names of the facts in the node. */

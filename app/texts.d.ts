@@ -1,4 +1,3 @@
-/** A Markdown file with front matter, as prerender/texts.ts reads it. */
 declare module "*.md" {
   const file: import("./text.tsx").TextFile;
   export default file;

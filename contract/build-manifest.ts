@@ -5,17 +5,15 @@ import type { Price } from "./footprint/words.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 import type { AnsweredPost } from "./send-email-answer.ts";
 
-/** Everything that the server knows about the pages. */
 export interface BuildManifest {
   version: typeof MANIFEST_VERSION;
   settings: BuildSettings;
   site: SiteIdentity;
   /** Policy facts and links that are still placeholders and must be set before launch. */
   unset: string[];
-  /** The number of pages in the navigation that show Coming Soon. */
+  /** The pages in the navigation that show Coming Soon. */
   comingSoon: readonly string[];
   claims: ClaimsState;
-  /** Footprint estimates are computed with this table. */
   electricity: ElectricityTable;
   form: FormOfBuild;
   files: BuiltFile[];
@@ -30,23 +28,19 @@ export interface FormSettings {
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
   brand: string;
-  /** The company's address, for the error screen. */
   email: string;
 }
 
 /** The contact page as the answer to a post without script. `FORM_MARKER` stands in both pages where its form belongs. */
 export interface FormOfBuild {
   settings: FormSettings;
-  /** For visitors without script, whose browser cannot fetch the list. */
   countries: readonly { code: string; name: string }[];
   pages: Readonly<Record<AnsweredPost["kind"], string>>;
 }
 
 export const FORM_MARKER = "<answer-form></answer-form>";
 
-/** The module that the build leaves in `serverDir` for the server. */
 export interface FormBundle {
-  /** The form of the contact page, which shows the answer. */
   renderForm(form: FormOfBuild, answered: AnsweredPost): string;
 }
 
@@ -56,7 +50,6 @@ export function serverDir(distDir: string): string {
 }
 export const FORM_BUNDLE = "form.js";
 
-/** A sentence with a strong word, and what the ledgers say about it on one page. */
 export interface ListedClaim {
   text: string;
   page: string;
@@ -73,7 +66,6 @@ export interface ListedClaim {
   until?: string | undefined;
 }
 
-/** What the ledgers say about the company's texts. */
 export interface ClaimsState {
   claims: readonly ListedClaim[];
   /** The files that nobody has signed as they are. */
@@ -88,10 +80,8 @@ export function isDraft({ claims, unsigned }: ClaimsState): boolean {
 export interface SiteIdentity {
   brand: string;
   contactEmail: string;
-  /** The letters that every message reference starts with. */
   referencePrefix: string;
   mails: MailTexts;
-  /** The text of each fact that mails may contain. */
   facts: Readonly<Record<string, string>>;
   /** `null`: estimates show no price. */
   pricePerTonne: Price | null;
@@ -101,9 +91,7 @@ export interface SiteIdentity {
   mailSignature: string | null;
 }
 
-/** The texts of mails with their `{facts}`, which the server fills in. */
 export interface MailTexts {
-  /** Confirms a message to its sender. */
   acknowledgement: { subject: string; body: string };
   /** Operators insert these into replies. */
   replies: { name: string; text: string }[];
@@ -117,7 +105,6 @@ export interface BuiltFile {
   contentType: string;
   isCompressed: boolean;
   cache: keyof typeof CACHE_CONTROL;
-  /** `page` is HTML. */
   kind: "page" | "file";
   /** The `Content-Security-Policy` of a page or SVG file, which the strictest policy would break. */
   policy?: string;

@@ -8,14 +8,12 @@ export interface Retention {
   quarantinedMs: number | null;
 }
 
-/** The settings that the build writes into the pages. */
 export interface BuildSettings {
   /** As browsers spell it, without a trailing slash. */
   siteUrl: string;
   /** Without a trailing slash; empty means the pages' own origin. */
   apiBase: string;
   countriesUrl: string;
-  /** What the privacy policy promises. */
   retention: Retention;
   /** The folder with the company's settings, pages and claims ledger. Ends with a slash. */
   siteDir: string;
@@ -23,7 +21,6 @@ export interface BuildSettings {
   postsHook: boolean;
 }
 
-/** Reads the build's variables. `problems` has one entry for each invalid variable. */
 export function parseBuildSettings(env: Readonly<Record<string, string | undefined>>): {
   settings: BuildSettings;
   problems: Advice[];

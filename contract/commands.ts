@@ -3,7 +3,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const NPM_COMMAND = "npm run messages --";
 const IMAGE_COMMAND = "node server/desk/command.ts";
 
-/** A command of this program by its name and arguments. `commandLine` turns it into what an operator types. */
 export type OperatorCommand =
   | "build"
   | "claims"
@@ -20,7 +19,6 @@ export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
-/** What an operator types to run the command in this installation. */
 export function commandLine(command: OperatorCommand, program = NPM_COMMAND): string {
   const [name = "", ...args] = command.split(" ");
   if (name === "settings") {
@@ -42,11 +40,9 @@ export function commandLine(command: OperatorCommand, program = NPM_COMMAND): st
 export interface Advice {
   problem: string;
   remedy?: string | undefined;
-  /** The command that ends the remedy. */
   command?: OperatorCommand | undefined;
 }
 
-/** The remedy with its command, such as `set SITE_URL, then run: npm run build`; empty if there is none. */
 export function remedyText({ remedy, command }: Omit<Advice, "problem">, program?: string): string {
   return command ? `${remedy || "run"}: ${commandLine(command, program)}` : (remedy ?? "");
 }

@@ -1,10 +1,8 @@
 import { canonicalEmail, problemWithEmail } from "./email-address.ts";
 import { withAsciiDigits } from "./text.ts";
 
-/** What is known of a field of the contact form. */
 interface FieldRules {
   label: string;
-  /** The form's label, if it is another one. */
   formLabel?: string;
   /** In sentences, as in "Enter your phone number." */
   noun: string;
@@ -79,7 +77,6 @@ export const FIELD_NAMES = Object.keys(RULES) as readonly ContactField[];
 export type ContactMessage = Record<ContactField, string>;
 export const EMPTY_MESSAGE = Object.fromEntries(FIELD_NAMES.map((field) => [field, ""])) as Readonly<ContactMessage>;
 
-/** The fields alone, without what else is stored about a message. */
 export function contactFieldsOf(message: ContactMessage): ContactMessage {
   return Object.fromEntries(FIELD_NAMES.map((field) => [field, message[field]])) as ContactMessage;
 }
@@ -132,7 +129,6 @@ export function parseContactMessage(input: Readonly<Record<string, unknown>>): P
   return parsed.ok ? { ok: true, message: parsed.values as ContactMessage } : parsed;
 }
 
-/** The same for some of the fields. */
 export function parseFields(
   input: Readonly<Record<string, unknown>>,
   names: readonly ContactField[],

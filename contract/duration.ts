@@ -11,7 +11,6 @@ export function parseDurationMs(text: string): number | undefined {
   return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
 }
 
-/** How soon the company promises to answer. */
 export interface AnswerTime {
   amount: number;
   unit: "hours" | "working days";

@@ -38,7 +38,6 @@ function asciiDomain(domain: string): string {
   }
 }
 
-/** A sentence that says why we cannot write to this address, in its canonical spelling. */
 export function problemWithEmail(email: string): string | undefined {
   const at = email.lastIndexOf("@");
   const [local, domain] = [email.slice(0, Math.max(at, 0)), email.slice(at + 1)];
@@ -49,7 +48,6 @@ export function problemWithEmail(email: string): string | undefined {
   return isLocalPart && isDomain ? undefined : "Enter an email address like name@example.com.";
 }
 
-/** Whether a word has letters of two alphabets, which makes it look like another word. */
 function mixesAlphabets(text: string): boolean {
   return text.split(/[^\p{L}\p{M}\p{N}]/u).some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
 }
@@ -59,7 +57,6 @@ export function needsSmtpUtf8(email: string): boolean {
   return !ASCII.test(email);
 }
 
-/** The largest mail providers, the more common ones first. */
 const KNOWN_DOMAINS =
   "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com email.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
     " ",

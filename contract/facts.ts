@@ -18,7 +18,6 @@ export function fillFacts(text: string, facts: Readonly<Record<string, string>>)
   return paragraphs.map((paragraph) => paragraph.replaceAll(FACT, fill)).join("\n\n");
 }
 
-/** The Markdown with a mark for each fact, which `fillMarks` and `splitAtMarks` find after parsing. */
 export function markFacts(markdown: string): string {
   return markdown.replaceAll(/[\uE000\uE001]/g, "").replaceAll(FACT, (found, name) => {
     if (name === undefined) return found === "\\{" ? "{" : found;

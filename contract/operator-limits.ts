@@ -7,7 +7,6 @@ export const MAX_SEARCH_LENGTH = 200;
 /** The number of people that a search returns. */
 export const MAX_PEOPLE = 50;
 
-/** Why a queued delivery is not sent yet. */
 export interface Wait {
   /** `sending`: it is due. `later`: its time has not come. */
   kind: "restricted" | "website-down" | "paused" | "later" | "sending";
@@ -26,7 +25,6 @@ export function describeWait({ kind, until, reason }: Wait, format: (at: Date) =
   return reason === null ? `Goes out at ${format(until)}` : `Waiting until ${format(until)}: ${reason}`;
 }
 
-/** How long an operator can take back a reply. */
 export const REPLY_UNDO_MS = 10_000;
 
 /** An erasure is announced this long before, or half of the retention period before if that is shorter. */

@@ -8,12 +8,10 @@ export interface Unfinished extends DraftText {
   note: string;
 }
 
-/** The default subject of a reply. */
 export function replySubject(reference: string): string {
   return `Re: Your message (${reference})`;
 }
 
-/** Quotes a message below its reply, as mail programs do. */
 export function quote({ acceptedAt, name, message }: { acceptedAt: Date; name: string; message: string }): string {
   const day = acceptedAt.toISOString().slice(0, 10);
   return [`On ${day}, ${name} wrote:`, ...message.split("\n").map((line) => `> ${line}`)].join("\n");

@@ -38,7 +38,6 @@ export function securityHeaders(siteUrl: string): Readonly<Record<string, string
 /** `immutable`: the name contains a hash. `revalidate`: the content may change with the next build. */
 export const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable", revalidate: "no-cache" } as const;
 
-/** By file extension. */
 export const CONTENT_TYPE: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",

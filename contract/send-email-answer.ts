@@ -19,7 +19,6 @@ export function problemsOf(fields: AnswerErrors): [name: string, sentence: strin
   });
 }
 
-/** "There are 4 problems" */
 export function problemsTitle(count: number): string {
   return count === 1 ? "There is a problem" : `There are ${count} problems`;
 }
@@ -50,12 +49,10 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What a visitor keeps of a message that was sent. */
 export interface Receipt {
   reference: string;
   /** In ISO format. Empty, like the address, if the server does not tell any more. */
   sentAt: string;
-  /** Where the company answers. */
   address: string;
   /** The total of the estimate that the server stored; null without an estimate. */
   totalKg: number | null;
@@ -65,7 +62,6 @@ export interface Receipt {
   country: string;
 }
 
-/** The answer to a post without script, as the contact page shows it. */
 export type AnsweredPost =
   | { kind: "sent"; receipt: Receipt }
   | { kind: "refused"; error: string; errors: AnswerErrors; values: Readonly<Record<string, string>> };

@@ -1,4 +1,3 @@
-/** Runs tasks one after another. */
 export function serially(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

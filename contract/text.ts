@@ -9,7 +9,6 @@ export function visible(text: string): string {
   return text.replaceAll(HIDDEN_CHARACTER, escapeCharacter);
 }
 
-/** The same, but keeps line breaks. */
 export function visibleLines(text: string): string {
   return text.split("\n").map(visible).join("\n");
 }

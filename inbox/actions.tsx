@@ -17,7 +17,6 @@ interface ActionLabels {
   label: string;
   /** Follows the number of messages, as in `3 messages marked as answered`. */
   done: string;
-  /** It can be undone. */
   isMark: boolean;
 }
 
@@ -36,11 +35,9 @@ export interface Notice {
   text: string;
   details?: readonly string[];
   undo?: (() => void) | undefined;
-  /** How long a success is shown. */
   shownMs?: number;
 }
 
-/** Undoes the action of the current notice. */
 let undo: (() => void) | undefined;
 /** Waits for a running action, so that a key pressed early undoes it. */
 export const undoLast = () => void oneByOne(async () => undo?.());
@@ -79,7 +76,6 @@ export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHO
   });
 }
 
-/** Call it when the operator does something else. */
 export function clearNotices(): void {
   undo = undefined;
   notifications.clean();

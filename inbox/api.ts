@@ -23,7 +23,6 @@ const TOKEN_IN_FRAGMENT = /^#([\w-]{43})/;
 const ASK_TABS_MS = 250;
 
 let token: string | null = null;
-/** Whether the server has accepted the token. */
 let isAccepted = false;
 
 /**
@@ -118,7 +117,6 @@ export const queryClient = new QueryClient({
 });
 export const trpc = createTRPCOptionsProxy<Router>({ client: call, queryClient });
 
-/** Resolves once everything that is shown is up to date. */
 export const reloadAll = () => queryClient.invalidateQueries();
 
 /**
@@ -148,7 +146,6 @@ export const useLive = () => useQuery<Live>({ queryKey: LIVE_KEY, queryFn: skipT
 /** Polled, because a server that stops causes no change: it just stops reporting. */
 const STATUS_MS = 15_000;
 
-/** What is wrong, and whether the website runs. */
 export const useStatus = () => useQuery(trpc.status.queryOptions(undefined, { refetchInterval: STATUS_MS })).data;
 
 /**
@@ -166,7 +163,6 @@ export function followChanges(): void {
   follow();
 }
 
-/** Reopens the stream when it ends, until the returned function is called. */
 function openStream(): () => void {
   let hasEnded = false;
   const end = () => {
@@ -197,7 +193,6 @@ function openStream(): () => void {
   return () => close();
 }
 
-/** Saves an answer as a file; returns its name. */
 export async function download(path: string, query: Readonly<Record<string, string>>): Promise<string> {
   const answer = await fetch(`/api/${path}?${new URLSearchParams(query)}`, { headers: headers() });
   if (!answer.ok) throw new Error((await answer.text()).trim());
@@ -211,7 +206,6 @@ export async function download(path: string, query: Readonly<Record<string, stri
   return name;
 }
 
-/** The text that tells the operator about a thrown error. */
 export function describeFailure(error: unknown): string {
   if (error instanceof TRPCClientError && !error.data) return "The inbox does not answer. It may have been stopped.";
   return error instanceof Error && error.message

@@ -125,7 +125,6 @@ function StatusLine() {
   );
 }
 
-/** Shown without a token, or with a token of another run. */
 export function NoAccess() {
   return (
     <Stack component="main" m="auto" p="md" maw="34rem">

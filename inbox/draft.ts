@@ -6,15 +6,12 @@ import { call, isNotFound, type MessageDetail } from "./api.ts";
 // What an operator has typed and not finished: replies and notes. It is kept outside the forms, so that leaving a
 // message loses nothing, and saved in the database. The last save wins, and only the operator replaces what is typed.
 
-/** What was typed about one message in this window. */
 export interface Draft extends Unfinished {
   /** Identifies the reply, so that a repeated call does not send a second one. */
   key: string;
   /** What is stored, as far as this window knows. */
   stored: Unfinished;
-  /** When it was saved or read. */
   storedAt: Date;
-  /** Why the last attempt to save it failed. */
   error: unknown;
   isSending: boolean;
 }
@@ -89,12 +86,10 @@ export function useDraft(message: MessageDetail) {
   return {
     draft,
     change,
-    /** Adds a text below what is written. */
     insert: (text: string) => {
       if (!draft.text.includes(text)) change({ text: isBlank(draft.text) ? text : `${draft.text}\n\n${text}` });
     },
     elsewhere: typed ? otherWindow(message, typed) : null,
-    /** Replaces what was typed in this window by what is stored. */
     showStored: () => write(reference, null),
   };
 }

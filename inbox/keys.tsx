@@ -3,13 +3,11 @@ import { useWindowEvent } from "@mantine/hooks";
 import { useState } from "react";
 import { Dialog, Facts } from "./parts.tsx";
 
-/** Whether the operator is typing, or has a dialog open. */
 export function isOccupied(): boolean {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
   return isTyping || document.querySelector("dialog[open]") !== null;
 }
 
-/** Shortcuts work unless the operator is occupied. */
 export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
   useWindowEvent("keydown", (event) => {
     const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;

@@ -26,7 +26,6 @@ const theme = createTheme({
     }),
     Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-accent)" } }),
   },
-  // Dark text on the accent colour.
   variantColorResolver: (input) => ({
     ...defaultVariantColorsResolver(input),
     ...(input.variant === "filled" && input.color !== "red" && { color: "var(--on-accent)" }),

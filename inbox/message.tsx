@@ -75,7 +75,6 @@ function usePlace(reference: string, tab?: ListView["tab"]) {
       const place = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
       await (place?.next ? show(place.next) : goToList());
     },
-    /** Shows the message again after the operator has left it. */
     goBack: () => navigate({ to: "/messages/$reference", params: { reference }, search: view }),
   };
 }
@@ -176,7 +175,6 @@ function Message({ message, now }: { message: MessageDetail; now: Date }) {
   );
 }
 
-/** All fields except the heading and the text. */
 const SENDER_FIELDS = FIELD_NAMES.filter((field) => field !== "name" && field !== "message");
 
 function senderFact(field: ContactField, message: MessageDetail) {
@@ -234,7 +232,6 @@ function Reasons({ message }: { message: MessageDetail }) {
   );
 }
 
-/** The most likely action, "Answered, next", and all other actions that the message allows. */
 function MessageActions({ message }: { message: MessageDetail }) {
   const { reference, answeredAt, allowed } = message;
   const { goToList, goToNext, goBack } = usePlace(reference, "unanswered");

@@ -53,13 +53,11 @@ interface LoadedProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** Renders the loaded data, or the error. */
 export function Loaded<Data>({ query: { data, error, refetch }, children }: LoadedProps<Data>) {
   if (data !== undefined) return children(data);
   return error ? <FailurePanel error={error} onRetry={refetch} /> : <p className="soft">Loading …</p>;
 }
 
-/** A part of the screen that screen readers find by its heading. */
 export function Card({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (
@@ -79,12 +77,9 @@ export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
 export interface DialogProps {
   title: string;
   onClose: () => void;
-  /** The label of the button that closes the dialog. */
   close?: string;
-  /** The label of the button that confirms; absent if there is no such button. */
   confirm?: string;
   onConfirm?: (event: FormEvent<HTMLFormElement>) => void;
-  /** The colour of the button that confirms. */
   color?: "red";
   disabled?: boolean;
   /** Shown in the dialog, because the page behind it is not accessible. */

@@ -195,7 +195,6 @@ async function restrictPerson(request: Parameters<typeof call.restrict.mutate>[0
   return noticeOf(messages, `from this address ${done}`);
 }
 
-/** `done` follows the number of messages, as in `3 messages corrected`. */
 function noticeOf(messages: number, done: string): Notice {
   return { tone: "success", text: `${plural(messages, "message")} ${done}.` };
 }

@@ -24,9 +24,7 @@ interface ReplyProps {
   message: MessageDetail;
   writing: Writing;
   now: Date;
-  /** Shows the next unanswered message. */
   goToNext: () => Promise<void>;
-  /** Shows this message again. */
   goBack: () => Promise<void>;
 }
 
@@ -200,7 +198,6 @@ const Written = ({ text }: { text: string }) => (
   </p>
 );
 
-/** Whether what is typed is saved, and what another window of this operator has done since. */
 function DraftState({ writing: { draft, elsewhere, showStored }, now }: { writing: Writing; now: Date }) {
   const unfilled = unfilledFacts(draft.text);
   const saved = isSaved(draft) ? "Your draft is saved." : "Saving your draft …";

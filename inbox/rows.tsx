@@ -45,7 +45,6 @@ export const filterOf = ({ tab, search }: ListView): Filter => ({ tab, ...(searc
 const MARKED_FIELDS = FIELD_NAMES.filter(
   (field) => CONTACT_FIELDS[field].isListed && !["name", "email", "message"].includes(field),
 );
-/** A row never shows more of a text. */
 const EXCERPT_LENGTH = 400;
 
 export function Marks({ message, now }: { message: Parameters<typeof marksOf>[0]; now: Date }) {
@@ -84,7 +83,6 @@ interface MessageRowsProps {
   messages: readonly MessageView[];
   now: Date;
   label: string;
-  /** The list that contains these rows. */
   view?: Partial<ListView>;
   selection?: { isSelected(reference: string): boolean; toggle(reference: string): void };
 }

@@ -19,7 +19,6 @@ export const formatTime = (date: Date) => TIME.format(date);
 export const formatSince = (date: Date, now: Date, clock = CLOCK) =>
   date.toDateString() === now.toDateString() ? clock.format(date) : `${SHORT_DATE.format(date)}, ${clock.format(date)}`;
 
-/** `1 message`, `2,000 messages`, `3 countries`. */
 export const plural = (count: number, noun: string) => pluralOf(count, noun, formatNumber);
 
 export const countryName = (code: string) => (code === "" ? "No country" : visible(nameOf(code)));
@@ -45,7 +44,6 @@ export const STATE = {
   failed: ["Failed", "red"],
   quarantined: ["Quarantined", "yellow"],
 } as const;
-/** The labels of the quarantine reasons, except the trap and the limits. */
 const HELD_AS: Readonly<Partial<Record<NonNullable<MessageView["quarantineReason"]>, string>>> = {
   "looks-like-spam": "Looks like spam",
   "marked-as-spam": "Marked as spam",
@@ -57,7 +55,6 @@ type Marked = Pick<
   "state" | "quarantineReason" | "waits" | "deliveryMarks" | "expiresAt" | "answeredAt" | "isRestricted"
 >;
 
-/** What an operator needs to know about a message, with what waits and until when. A delivered message needs no mark. */
 export function marksOf(message: Marked, now: Date): Mark[] {
   const { state, quarantineReason, expiresAt, answeredAt } = message;
   const until = ({ until }: Wait = NO_WAIT) => (until && until > now ? ` until ${formatSince(until, now)}` : "");

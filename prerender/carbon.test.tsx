@@ -93,7 +93,6 @@ test("a page's weight includes its files, with text compressed, and their respon
   ]);
 });
 
-/** A site whose pages contain only their figure. */
 function siteOf(fetches: readonly PageFetch[]): { site: RenderedSite; carbonPage: RenderedPage } {
   const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
     const html = renderToStaticMarkup(<CarbonFigure />);

@@ -6,12 +6,10 @@ import { CAR } from "../contract/footprint/factors.ts";
 import { transferSize } from "./output.ts";
 import { problemsError } from "./site-dir.ts";
 
-/** A file that a browser receives on a first visit, with its transfer size. */
 export interface FetchedFile {
   url: string;
   bytes: number;
   kind: "page" | PageFetch["kind"];
-  /** The screen size that receives the file; all sizes if absent. */
   view?: View | undefined;
 }
 
@@ -112,7 +110,6 @@ export async function weighPage(
   return files;
 }
 
-/** Grams of a first view by the model in docs/carbon.md: one entry, or one per screen size if they differ. */
 export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon[] {
   const carbonOfView = (files: readonly FetchedFile[]) => {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

@@ -73,7 +73,6 @@ const PAGE = "---\ntitle: About\ndescription: Who we are.\n---\n\nWe **plant** [
 const ENTRY = { text: "We plant trees", page: "/about", by: "Ada", on: "2026-11-01" };
 const EVIDENCE = { shows: "the land register", at: "https://land.example/1", until: "2027-11-01" };
 
-/** The report about a company with these files. */
 async function report(files: Record<string, string>, own: Partial<SiteSettings> = {}, entries: object[] = []) {
   const siteDir = `${await makeScratchFolder()}/`;
   for (const folder of ["pages", "replies"]) await mkdir(join(siteDir, folder));

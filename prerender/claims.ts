@@ -18,7 +18,6 @@ const OUR_SETTINGS = "app/site.ts";
 const words = z.string();
 const day = z.union([z.literal(""), z.iso.date()], "must be a day, such as 2026-01-31");
 const entrySchema = z.strictObject({
-  /** A file that somebody has signed. */
   file: words.optional(),
   sha256: words.optional(),
   /** A sentence with a strong word. Entries of 1.1.0 have no page; their other fields follow below. */
@@ -26,7 +25,6 @@ const entrySchema = z.strictObject({
   page: words.optional(),
   /** `at` is an address, a file beside the ledger or the name of a document; `exemption` an official recognition. */
   evidence: z.strictObject({ shows: words, at: words, until: day, exemption: words.optional() }).optional(),
-  /** Why the sentence claims nothing. */
   noClaim: words.optional(),
   by: words,
   on: day,
@@ -62,7 +60,6 @@ function keyOf({ file = "", page = "", text = "" }: Partial<Entry>): string {
 }
 
 interface Company {
-  /** The complete settings, and their folder. */
   site: SiteSettings;
   siteDir: string;
   texts: readonly SiteText[];
@@ -79,7 +76,6 @@ export interface Claims {
   ledgerFile: string;
 }
 
-/** Reads all that a company can write, and looks up its files and its sentences with strong words in the ledgers. */
 export async function readClaims(company: Company): Promise<Claims> {
   const { site, siteDir, texts, today = new Date().toISOString().slice(0, 10), isOurs = false } = company;
   const ledgerFile = isOurs ? OUR_LEDGER : `${siteDir}claims.json`;

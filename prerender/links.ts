@@ -8,7 +8,6 @@ export interface LinkTargets {
   settings: RenderContext["settings"];
   /** The paths of each page; the first is that of its text. */
   pages: readonly (readonly string[])[];
-  /** The paths of files that are not pages, such as `/robots.txt`. */
   filePaths: readonly string[];
   /** The problems of files whose path another page has: a link to it leads to that page. */
   taken: readonly Problem[];

@@ -6,7 +6,6 @@ import { z } from "zod";
 import { elementsOf, isElement, parseOptions, textOf } from "../app/markdown.ts";
 import { fillMarks, unknownFacts } from "../contract/facts.ts";
 
-/** Notes why the build refuses a text, and what to do about it. */
 export type Report = (line: number, message: string) => void;
 
 /** A paragraph, heading, row, description or other text that readers see as one. Facts have their names: `{brand}`. */
@@ -21,10 +20,8 @@ export interface ReadText<Matter> {
   /** With empty lines for the front matter, so that line numbers stay correct. */
   markdown: string;
   blocks: Block[];
-  /** The pictures' paths and the links' addresses as written, with marks for facts. */
   pictures: { source: string; line: number }[];
   links: { href: string; line: number }[];
-  /** What a link can lead to. */
   ids: string[];
 }
 
@@ -40,7 +37,6 @@ export const MAIL_MATTER = z.strictObject({ subject: text(120) });
 export const NO_MATTER = z.strictObject({});
 const FRONT_MATTER = /^---\n(?:.*?\n)?---(?=\n|$)/s;
 
-/** Reads a Markdown file, and reports every problem of it. */
 export function readText<Matter extends Record<string, string>>(
   source: string,
   schema: z.ZodType<Matter>,
@@ -89,7 +85,6 @@ function readMatter<Matter>(whole: string, schema: z.ZodType<Matter>, report: Re
 
 const EXAMPLE = "A file starts with a line ---, then title: About us, description: Who we are., and a line ---.";
 
-/** The line of a key of the front matter. */
 function lineIn(whole: string, key: string): number {
   const index = whole.split("\n").findIndex((line) => line.startsWith(`${key}:`));
   return Math.max(0, index) + 1;
@@ -152,7 +147,6 @@ function checkElements(root: Root, found: Omit<ReadText<object>, "matter" | "mar
   }
 }
 
-/** Markdown percent-encodes addresses. */
 function decoded(address: string): string {
   try {
     return decodeURI(address);
@@ -161,7 +155,6 @@ function decoded(address: string): string {
   }
 }
 
-/** Elements that are part of the text around them. */
 const INLINE = /^(a|br|code|del|em|img|input|strong|sup|td|th)$/;
 
 function blocksOf(root: Root): Block[] {

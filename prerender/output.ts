@@ -42,19 +42,15 @@ export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise
   }
 }
 
-/** A file that the build will write. */
 export interface OutputFile {
-  /** Its path in `dist/`. */
   file: string;
   content: string | Uint8Array;
-  /** Its `Content-Security-Policy`, if the strictest policy would break it. */
   policy?: string;
 }
 
 /** Names that Vite gives to the files it emits. */
 const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
-/** Writes a file, plain and compressed. */
 export async function writeOutput(outDir: string, { file, content, policy }: OutputFile): Promise<BuiltFile> {
   const contentType = CONTENT_TYPE[extname(file)];
   if (!contentType) throw new Error(`contract/response-headers.ts has no content type for ${file}; add its extension.`);
@@ -83,7 +79,6 @@ export async function compressBeside(path: string, content: Buffer): Promise<boo
   return true;
 }
 
-/** The bytes of a file as it is sent. */
 export async function transferSize(url: string, content: Buffer): Promise<number> {
   return TEXT.includes(extname(url)) ? (await brotliOf(content)).length : content.length;
 }

@@ -7,7 +7,6 @@ import type { Look, SiteSettings } from "../app/site-schema.ts";
 import { hexColours, markOf } from "../app/styles/look.ts";
 import { type OutputFile, svgSecurityPolicy } from "./output.ts";
 
-/** The icons for browser tabs, in the colours of the visitor's theme, and for home screens. */
 export async function drawIcons(look: Look): Promise<OutputFile[]> {
   const { ink } = hexColours(look);
   const style = "@media(prefers-color-scheme:dark){.ink{fill:#fff}}";
@@ -43,20 +42,16 @@ function markShapes(look: Look, ink: string): string {
   return `<path class="ink" fill="${ink}" d="${mark.ink}"/><path fill="${hexColours(look).accent}" d="${mark.accent}"/>`;
 }
 
-/** The mark in white for a dark background, as a square of this size. */
 function placedMark(look: Look, sizePx: number): string {
   return `<svg viewBox="${markOf(look).viewBox}" width="${sizePx}" height="${sizePx}">${markShapes(look, "#fff")}</svg>`;
 }
 
-/** A page's picture in the sizes that browsers choose from, largest last. */
 export interface ResizedPicture {
-  /** The width of the largest size. */
   width: number;
   height: number;
   sources: readonly { file: string; width: number }[];
 }
 
-/** A picture that a page shows, or why it cannot show it. */
 export async function readPicture(pagesDir: string, pageFile: string, name: string): Promise<ResizedPicture | string> {
   if (/^([a-z]+:|\/\/)/i.test(name))
     return `${name} is on another site, and pages show only pictures from this site. Save it beside the page.`;
@@ -128,7 +123,6 @@ async function cachedPictures<Picture extends { name: string }>(
   );
 }
 
-/** The sizes and formats of the project's own picture. */
 const POSTERS = [
   { name: "poster.avif", widthPx: 1280, format: "avif", quality: 40 },
   { name: "poster.webp", widthPx: 1280, format: "webp", quality: 40 },
@@ -155,7 +149,6 @@ export async function lookFiles({ look, heroPicture }: SiteSettings, folder: str
   return media;
 }
 
-/** What is wrong with the files that the settings name. */
 export async function lookProblems({ look, heroPicture }: SiteSettings, folder: string): Promise<string[]> {
   const problems: string[] = [];
   const font = look.displayFont && join(folder, look.displayFont);

@@ -10,7 +10,6 @@ import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
 import { lookFiles, lookProblems } from "./pictures.ts";
 
-/** Why the build refuses a file, and what to do about it. */
 export interface Problem {
   file: string;
   line: number;
@@ -22,7 +21,6 @@ export function refusal(message: string): Error {
   return Object.assign(new Error(message), { [inspect.custom]: () => message });
 }
 
-/** Lists every problem at once. */
 export function problemsError(problems: readonly Problem[]): Error {
   const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
   return refusal(`The pages cannot be built:\n${[...new Set(lines)].join("\n")}`);
@@ -34,9 +32,7 @@ export function shown(file: string): string {
   return path.startsWith("..") ? file : path;
 }
 
-/** Used if SITE_DIR is not set. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
-/** Completes the settings of SITE_DIR with the default ones. */
 const COMPLETE_SETTINGS = resolve("app/settings.ts");
 /** The settings of SITE_DIR, with the program's defaults for missing ones. */
 const MERGED_SETTINGS = "\0site-settings";
@@ -114,7 +110,6 @@ export interface SettingString {
   line: number;
 }
 
-/** Every string of the company's settings and, where it has none, of ours. */
 export async function settingStrings(site: SiteSettings, siteDir: string): Promise<SettingString[]> {
   const file = shown(join(siteFolder(siteDir), "site.ts"));
   const [own, ours] = [await parseSettings(siteDir), await parseSettings("app/")];

@@ -22,13 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sets a variable until the test ends. */
 function setVariable(name: string, value: string): void {
   vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-/** A company's folder with these settings, which SITE_DIR names until the test ends. */
 async function makeSiteDir(own: object): Promise<string> {
   const folder = await makeScratchFolder();
   await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};\n`);

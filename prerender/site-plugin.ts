@@ -29,7 +29,6 @@ type Renderer = typeof import("../app/render.tsx");
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
-/** The module that lists the pages in the folder. */
 const PAGES_MODULE = "virtual:pages";
 const PAGES_MODULE_ID = `\0${PAGES_MODULE}`;
 
@@ -54,7 +53,6 @@ function sitePlugin(outDir: string): Plugin {
   const draftDir = draftDirOf(outDir);
   let settings: BuildSettings;
   let pagesDir: string;
-  /** Read again after a change. */
   let texts: Promise<SiteTexts> | undefined;
   let isDraft: boolean;
   const readAll = () => {
@@ -190,11 +188,9 @@ async function buildSite(
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
   await writeSite({ renderer, context, texts, outDir, rendererDir, isDraft });
-  // The renderer is not part of the site.
   await rm(rendererDir, { recursive: true });
 }
 
-/** Loads the renderer from its current sources. */
 export function loadRenderer(server: ViteDevServer): Promise<Renderer> {
   return loadModule(server, "/app/render.tsx");
 }
@@ -204,7 +200,6 @@ function loadModule<Module>({ environments: { ssr } }: ViteDevServer, path: stri
   return ssr.runner.import<Module>(path);
 }
 
-/** Renders the page again on every request. */
 function serveDev(server: ViteDevServer, settings: BuildSettings, readAll: () => Promise<SiteTexts>): void {
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);

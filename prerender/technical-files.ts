@@ -14,10 +14,8 @@ const YEAR_MS = 365 * 86_400_000;
 export const ELECTRICITY = electricity as unknown as ElectricityTable;
 const ELECTRICITY_JSON = JSON.stringify(ELECTRICITY);
 const ELECTRICITY_HASH = createHash("sha256").update(ELECTRICITY_JSON).digest("base64url").slice(0, 8);
-/** Where the page fetches the table. */
 export const ELECTRICITY_FILE = `assets/electricity-${ELECTRICITY_HASH}.json`;
 
-/** The files that programs fetch, not people. */
 export async function technicalFiles(
   { siteUrl }: BuildSettings,
   indexedPaths: readonly string[],

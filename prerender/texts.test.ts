@@ -11,7 +11,6 @@ import { findPathProblems, type Pages, readPages } from "./texts.ts";
 const MATTER = "---\ntitle: A page\ndescription: What it is about.\n---\n";
 const SPECIFIED = [["/"], ["/contact", "/contact-us"], ["/delivery", "/Delivery"], ["/assets/carbon"]];
 
-/** The pages of a folder with these files, and the problems of texts, paths and links. */
 async function read(files: Readonly<Record<string, string>>): Promise<Pages & { lines: string[] }> {
   const dir = await makeScratchFolder();
   await cp("tests/fixtures/pages/pictures", join(dir, "pictures"), { recursive: true });

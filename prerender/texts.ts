@@ -8,14 +8,12 @@ import { MAIL_MATTER, NO_MATTER, PAGE_MATTER, type ReadText, readText } from "./
 import { type ResizedPicture, readPicture } from "./pictures.ts";
 import { type Problem, shown, siteFolder } from "./site-dir.ts";
 
-/** A text that a company can write: a page, a policy or a mail. */
 export interface SiteText extends Pick<ReadText<object>, "blocks" | "links" | "ids"> {
   file: string;
   /** The path of the page, or the mail's name. */
   page: string;
 }
 
-/** The company's pages. */
 export interface Pages {
   /** All of them. Their paths are not checked yet. */
   pages: readonly SiteText[];
@@ -25,7 +23,6 @@ export interface Pages {
 }
 
 export interface SiteTexts extends Pages {
-  /** The pages and all other texts. */
   texts: readonly SiteText[];
   mails: MailTexts;
 }
@@ -47,7 +44,6 @@ const ACKNOWLEDGEMENT_FACTS = { facts: [...FACT_NAMES, "reference"] };
 /** An acknowledgement contains nothing that the visitor wrote, because anybody may have entered the address. */
 const REPLY_FACTS = { facts: [...ACKNOWLEDGEMENT_FACTS.facts, "name", "total"] };
 
-/** Reads every text, and lists the problems of all of them. */
 export async function readTexts(siteDir: string): Promise<SiteTexts> {
   const folder = siteFolder(siteDir);
   const { pages, modules, problems } = await readPages(join(folder, "pages"));

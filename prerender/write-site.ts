@@ -27,11 +27,9 @@ interface SiteBuild {
   outDir: string;
   /** Contains the assets that the pages import. */
   rendererDir: string;
-  /** A draft may have open claims and files that nobody has signed. */
   isDraft: boolean;
 }
 
-/** Writes every file of the site and the manifest that describes them. */
 export async function writeSite(build: SiteBuild): Promise<void> {
   const { renderer, context, texts, outDir, rendererDir, isDraft } = build;
   const { settings } = context;

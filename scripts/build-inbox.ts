@@ -22,7 +22,6 @@ if (!isOfSite || Math.max(...SOURCES.map(newestMs)) > builtMs) {
   });
 }
 
-/** When the file, or anything in the folder, last changed. */
 function newestMs(path: string): number {
   const status = statSync(path);
   if (!status.isDirectory()) return status.mtimeMs;

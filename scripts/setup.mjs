@@ -55,7 +55,6 @@ function machineNodeMajor() {
   return Number(versionOf("node")?.split(".")[0] ?? 0);
 }
 
-/** Returns the path of the installed Node. */
 function installNode() {
   const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
   const system = `${process.platform}-${process.arch}`;

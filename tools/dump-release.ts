@@ -82,7 +82,6 @@ async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.Pro
   writeFileSync(join(RELEASES, version, "messages.json"), exported);
 }
 
-/** Adds the kinds of rows that are new in this version. */
 async function addRows({ messages, people }: Store): Promise<void> {
   const now = new Date("2026-01-16T09:00:00Z");
   const [delivered] = await messages.list({ state: "delivered" });

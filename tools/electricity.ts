@@ -49,7 +49,6 @@ export function electricityTable(): ElectricityTable {
   };
 }
 
-/** Interpolates linearly between two figures. */
 function percentile(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((a, b) => a - b);
   const place = share * (sorted.length - 1);

@@ -12,7 +12,6 @@ interface Condition {
   namespaces?: string[];
   /** Shell commands that make the change, as root. `$PLACE` is the folder of this run. */
   prepare?: string;
-  /** The command that runs the tests. */
   prefix?: string[];
   env?: Record<string, string>;
 }

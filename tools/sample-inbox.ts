@@ -12,7 +12,6 @@ import type { Outcome } from "../server/store/queue.ts";
 import { findFreePort, startProgram } from "../tests/support/run-server.ts";
 
 interface RunningInbox {
-  /** Without a trailing slash. */
   origin: string;
   token: string;
   stop(): Promise<number | null>;
@@ -73,7 +72,6 @@ export async function startSampleInbox(): Promise<RunningInbox> {
   return { ...inbox, stop };
 }
 
-/** A store in which nothing expires. */
 export function openSampleStore(dataDir: string, databaseUrl: string | null = null): Promise<Store> {
   const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
   return openStore({ dataDir, databaseUrl, retention }, { upgrades: true });

@@ -17,7 +17,6 @@ const FAILURE_PATH = "/made-to-fail";
 interface Shot {
   name: string;
   path: string;
-  /** Belongs to the operator's inbox, not to the site. */
   isInbox?: boolean;
   prepare?(page: Page): Promise<void>;
 }

@@ -15,14 +15,11 @@ import { remember, type Seed } from "./kept-values.ts";
 import { ReceiptActions, ReceiptText, SentElsewhere } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
 
-/** The element whose content the browser hydrates; its data attributes are the props of the form. */
 export const FORM_ROOT_ID = "contact-form";
 
 interface ContactFormProps {
   settings: FormSettings;
-  /** The answer to a post without script, if the page shows one. */
   answered: AnsweredPost | null;
-  /** Present where a receipt with an estimate is rendered at once. */
   resultModule?: ResultModule | null;
   /** For visitors without script, whose browser cannot fetch the list. Only the build and the server pass it. */
   countries?: readonly Country[];
@@ -30,10 +27,7 @@ interface ContactFormProps {
   takeSeed?(): Seed;
 }
 
-/**
- * Works as a plain form until its script has loaded. The state is outside of the error boundary, so that nothing typed
- * is lost if the form fails to render.
- */
+/** The state is outside of the error boundary, so that nothing typed is lost if the form fails to render. */
 export function ContactForm(props: ContactFormProps) {
   const { takeSeed, answered, settings } = props;
   const [state, dispatch] = useReducer(nextState, answered, startState);
@@ -191,7 +185,6 @@ function Announcement({ text }: { text: string }) {
   );
 }
 
-/** Moves the focus when there is a new outcome, and keeps the page's title and the remembered receipt up to date. */
 function useOutcome(state: FormState, brand: string) {
   const { phase, isInteractive, errors } = state;
   const panel = useRef<HTMLElement>(null);

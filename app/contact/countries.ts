@@ -10,10 +10,7 @@ export async function loadCountries(url: string): Promise<readonly Country[]> {
   return readCountries(await loadJson(url));
 }
 
-/**
- * Reads `[{ cca2, name: { common } }]` and skips items of any other shape. The names are English, so they are sorted
- * as in English, whatever the visitor's language.
- */
+/** Skips items of any other shape. The names are English, so they are sorted as in English for every visitor. */
 export function readCountries(list: unknown): Country[] {
   if (!Array.isArray(list)) throw new Error("The country list is not a list.");
   const { compare } = new Intl.Collator("en");

@@ -17,14 +17,12 @@ import { type Act, type FormState, hasAmounts, type Name, REMOVED, START_VALUES 
 import type { FormView, Read } from "./form-view.ts";
 import { FOLDED, GROUPS, type Group, type Words } from "./questions.ts";
 
-/** The fragment that opens the part. */
 const FRAGMENT = "footprint";
 /** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
 export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
 export const FOOTPRINT_PATH = "/assets/footprint";
 
-/** The part of the page that loads when the estimate opens. */
 export type ResultModule = typeof import("./estimate-result.tsx");
 
 export interface Estimator {
@@ -52,10 +50,7 @@ interface EstimatePartProps {
   act: Act;
 }
 
-/**
- * The optional estimate: inputs of the contact form in a separate part, below their result. Without script, the server
- * computes it.
- */
+/** Its inputs are fields of the contact form. Without script, the server computes the estimate. */
 export function EstimatePart({ state, view, estimator, price, fieldOf, act }: EstimatePartProps) {
   const { values, example, isOpen } = state;
   const { estimate } = view.shown;
@@ -184,7 +179,6 @@ function QuestionGroup({ group: { legend, note, labels }, fieldOf }: QuestionGro
   );
 }
 
-/** The options of a select, or what an input needs for a number. */
 function controlOf(field: FootprintField) {
   const units = UNITS[field as keyof typeof UNITS];
   const codes = units ?? CHOICES[field as keyof typeof CHOICES]?.options;

@@ -20,9 +20,6 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/**
- * The estimate from the amounts of the visitor or an example that are readable now, and what to say beside the fields.
- */
 export function readEstimate(own: Values, example: ExampleName | "", electricity: ElectricityTable): Reading {
   const values = example === "" ? own : exampleValues(example, own.country);
   const parsed = parseFootprint(values);
@@ -38,11 +35,9 @@ interface ResultProps {
   /** Null before any amount: then the columns are grey, and there is no total. */
   estimate: FootprintEstimate | null;
   example?: ExampleName | "";
-  /** How many amounts cannot be read. */
   problems?: number;
 }
 
-/** The picture, and the total below it. */
 export function Result({ estimate, example = "", problems = 0 }: ResultProps) {
   const between = estimate && rangeText(estimate);
   const each = estimate && eachText(estimate);
@@ -71,7 +66,6 @@ export function Result({ estimate, example = "", problems = 0 }: ResultProps) {
   );
 }
 
-/** The same in the receipt of a message. */
 export function SentEstimate(props: Omit<NotesProps, "isFinal">) {
   return (
     <div className="receipt-estimate">
@@ -83,14 +77,12 @@ export function SentEstimate(props: Omit<NotesProps, "isFinal">) {
 
 interface NotesProps {
   estimate: FootprintEstimate | null;
-  /** A two-letter code, or empty. */
   country: string;
   price: Price | null;
   /** A receipt is final: without the link to the country. */
   isFinal?: boolean;
 }
 
-/** Where the figures are from, what the range covers, and the price. */
 export function Notes({ estimate, country, price, isFinal }: NotesProps) {
   if (!estimate) return null;
   const isWorld = estimate.lines.some((line) => line.place === null);
@@ -132,19 +124,16 @@ const EXAMPLES: Readonly<Record<ExampleName, Figures>> = {
   },
 };
 
-/** The figures of an example, for the visitor's country. */
 export function exampleValues(name: ExampleName, country: string): Values {
   return { ...START_VALUES, ...EXAMPLES[name], country };
 }
 
-/** The amounts whose unit visitors choose, with the field of the unit. */
 const UNIT_OF: Readonly<Partial<Record<EstimateName, EstimateName>>> = {
   "footprint.electricityKwh": "footprint.electricityPer",
   "footprint.gasKwh": "footprint.gasPer",
   "footprint.carKm": "footprint.carUnit",
 };
 
-/** The example's figures for the fields that the visitor has not filled in, with the usual units. */
 export function figuresToStartFrom(name: ExampleName, values: Values): Partial<Values> {
   const filled = (Object.entries(EXAMPLES[name]) as [EstimateName, string][]).filter(
     ([field]) => values[field] === START_VALUES[field],

@@ -9,25 +9,19 @@ export const FORM_ID = "message-form";
 export const FORM_TITLE_ID = "form-title";
 /** The group with the form's heading. With the focus on it, screen readers read all of it, and phones show no keyboard. */
 export const FORM_HEAD_ID = "form-head";
-/** The control that opens and closes the estimate. */
 export const FOOTPRINT_TITLE_ID = "footprint-title";
-/** The link from the estimate to the message. */
 export const NEXT_ID = "footprint-next";
 
-/** What the form knows of a field. */
 export interface FieldState {
   /** Also its id. */
   name: Name;
   value: string;
-  /** The value is not final. */
   isTyping?: boolean;
-  /** The message is on its way. */
   readOnly?: boolean;
   error?: string | undefined;
   /** Shown while there is no error. */
   hint?: string | undefined;
   onEdit(value: string): void;
-  /** A button fills the field. */
   onFill?(value: string): void;
   onLeave?(): void;
 }
@@ -39,16 +33,11 @@ interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputEleme
   label: string;
   /** The note beside the field, which describes it while it has no error and no hint. */
   noteId?: string | undefined;
-  /** Makes it a select. */
   options?: readonly { code: string; name: string }[] | undefined;
-  /** Makes it a text area. */
   rows?: number;
 }
 
-/**
- * The label is above the field, the error or hint below it; ids tie both to the field. `children` are between them. No
- * `maxlength` for the message's fields, because browsers would silently cut pasted text.
- */
+/** No `maxlength` for the message's fields, because browsers would silently cut pasted text. */
 export function Field(props: FieldProps) {
   const { name, id = name, label, error, hint, noteId, options, rows, readOnly, ...rest } = props;
   const { isTyping: _, onEdit, onFill, onLeave, children, ...native } = rest;
@@ -95,10 +84,7 @@ function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): 
   if (key === "Tab") currentTarget.scrollIntoView({ block: "nearest" });
 }
 
-/**
- * Suggests a correction, but not while the visitor is typing. The style sheet keeps room for it. The live region
- * contains only the question: Orca does not announce controls in it, and reads the rest twice.
- */
+/** The live region contains only the question: Orca does not announce controls in it, and reads the rest twice. */
 function EmailField(field: FieldProps) {
   const suggestion = field.isTyping ? null : suggestEmail(field.value);
   return (
@@ -130,7 +116,6 @@ interface ContactInputProps extends FieldState {
   allCountries: readonly Country[];
 }
 
-/** A field of the message. */
 export function ContactInput({ countries, allCountries, ...state }: ContactInputProps) {
   const { label, formLabel = label, isRequired, input, autoComplete } = CONTACT_FIELDS[state.name];
   const field = { ...state, label: formLabel, required: isRequired, autoComplete };
@@ -155,7 +140,6 @@ export function TextButton(props: ComponentProps<"button">) {
   return <button type="button" className="text-button" {...props} />;
 }
 
-/** A link to a field that needs a correction. */
 export function ProblemLink({ name, sentence }: { name: string; sentence: string }) {
   return (
     <a

@@ -5,7 +5,6 @@ import { FOOTPRINT_TITLE_ID, FORM_HEAD_ID, focusOn, ProblemLink, TextButton } fr
 import { type Act, type FormState, REMOVED } from "./form-state.ts";
 import type { FormView } from "./form-view.ts";
 
-/** What the server or the network reported, if the last submit failed. */
 function failureOf({ phase }: FormState): { title: string; more: string } | null {
   if (phase.kind === "failed") return { title: "Failed to send message.", more: phase.text };
   if (phase.kind !== "broken") return null;
@@ -20,15 +19,10 @@ function failureOf({ phase }: FormState): { title: string; more: string } | null
 
 interface FailureProps {
   state: FormState;
-  /** What the visitor must see of a new outcome. */
   outcome: RefObject<HTMLDivElement | null>;
 }
 
-/**
- * Stands above the form, so that visitors need not search for the fields to correct. It gets the focus, and screen
- * readers read all of it. It lists the errors of the last submit and stays the same during corrections, so that nothing
- * moves.
- */
+/** Lists the errors of the last submit and stays the same during corrections, so that nothing moves. */
 export function ErrorSummary({ state, outcome }: FailureProps) {
   const problems = problemsOf(state.errors);
   if (problems.length === 0) return null;
@@ -61,10 +55,7 @@ function Failure({ state, ...props }: ComponentProps<"div"> & { state: FormState
   return <div {...props} role="alert" tabIndex={-1} autoFocus={!state.isInteractive} />;
 }
 
-/**
- * Next to the button: the failure of the last submit, if the summary above the form does not show it. With the role
- * alone, Orca skips it; with role and `aria-live` on one element, it reads everything twice.
- */
+/** With the role alone, Orca skips it; with role and `aria-live` on one element, it reads everything twice. */
 export function FailureAlert({ state, outcome }: FailureProps) {
   const failure = Object.keys(state.errors).length > 0 ? null : failureOf(state);
   return (

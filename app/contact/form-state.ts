@@ -5,7 +5,6 @@ import type { AnswerErrors, AnsweredPost, Receipt, SendEmailAnswer } from "../..
 
 export type Name = ContactField | EstimateName;
 
-/** The text of every field. The radio buttons of a group have one value. */
 export type Values = Readonly<Record<Name, string>>;
 
 /** The form as it starts. A field is filled in if its value differs from this one. */
@@ -29,22 +28,18 @@ type Phase =
   | { kind: "failed"; text: string }
   | { kind: "broken"; isOffline: boolean };
 
-/** The examples that the estimate can show instead of the visitor's figures. */
 export type ExampleName = "flat for two" | "office of 40" | "student";
 
 export interface FormState {
   /** React has taken over the fields. */
   isInteractive: boolean;
   values: Values;
-  /** The chosen example. The visitor's figures stay as they are. */
   example: ExampleName | "";
   phase: Phase;
-  /** The values of the last submit, and their errors. */
   submitted: Values;
   errors: AnswerErrors;
   /** The field that the visitor is typing in. Its value is not final. */
   typing: Name | "";
-  /** The part with the estimate is open. */
   isOpen: boolean;
 }
 
@@ -52,7 +47,6 @@ export type FormEvent =
   | { type: "seeded"; values: Partial<Values>; isOpen: boolean; receipt: Receipt | null }
   | { type: "edited"; name: Name; value: string }
   | { type: "left"; name: Name }
-  /** A button fills or clears fields. */
   | { type: "filled"; values: Partial<Values> }
   | { type: "exampled"; name: ExampleName | "" }
   | { type: "toggled"; isOpen: boolean }
@@ -61,13 +55,11 @@ export type FormEvent =
   | { type: "broke"; isOffline: boolean }
   | { type: "again" };
 
-/** Changes the state, and can move the focus. */
 export type Act = (event: FormEvent, focusId?: string) => void;
 
 /** Takes the estimate out of the message. */
 export const REMOVED: FormEvent = { type: "filled", values: START_TEXTS };
 
-/** The state of a new page, or of a page that answers a post without script. */
 export function startState(answered: AnsweredPost | null): FormState {
   const start: FormState = {
     isInteractive: false,

@@ -5,23 +5,20 @@ import { FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/
 import { type AnswerErrors, problemsOf } from "../../contract/send-email-answer.ts";
 import { type FormState, hasAmounts, isName, type Name, type Values } from "./form-state.ts";
 
-/** What the estimate says of some values. */
 export interface Reading {
   /** From the readable amounts; null if there is none. */
   estimate: FootprintEstimate | null;
   /** "about 4.2 t CO₂e a year", or empty. */
   total: string;
   errors: FootprintErrors;
-  /** How numbers were read. */
   hints: Partial<Record<Name, string>>;
 }
 
-/** Reads the visitor's values, or an example's for the same country. */
 export type Read = (values: Values, example?: FormState["example"]) => Reading;
 
 const UNREAD: Reading = { estimate: null, total: "", errors: {}, hints: {} };
 
-/** What the page shows that follows from the state. `read` is missing until the arithmetic has loaded. */
+/** `read` is missing until the arithmetic has loaded. */
 export function formView(state: FormState, read: Read = () => UNREAD) {
   const { values, typing, example, phase } = state;
   const own = read(values);
@@ -30,7 +27,6 @@ export function formView(state: FormState, read: Read = () => UNREAD) {
   const who = example ? `Example: ${example},` : "Your estimate:";
   return {
     own,
-    /** The example's figures, or the visitor's. */
     shown,
     errors: withoutTyping({ ...own.errors, ...openErrors(state) }, typing),
     /** The unreadable amounts, which prevent sending. */
@@ -47,7 +43,6 @@ export function formView(state: FormState, read: Read = () => UNREAD) {
 
 export type FormView = ReturnType<typeof formView>;
 
-/** The title of the page in this state. */
 export function titleOf(state: FormState, brand: string): string {
   if (state.phase.kind === "sent") return `Message sent | ${brand}`;
   return `${hasFailed(state) ? "Error: " : ""}Contact us | ${brand}`;
@@ -70,7 +65,6 @@ function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
 }
 
-/** Everything that prevents sending, by field. */
 export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerErrors {
   const message = parseContactMessage(values);
   return { ...(!message.ok && message.fields), ...unreadable };

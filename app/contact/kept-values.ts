@@ -19,7 +19,6 @@ export function remember(kept: { values?: Readonly<Record<string, string>>; rece
 
 export type Seed = ReturnType<typeof readSeed>;
 
-/** What the form starts with: its fields as they are now, and what was remembered for those that are not filled in. */
 export function readSeed(root: HTMLElement) {
   const form = root.querySelector("form");
   const typed = form ? onlyNames(readFields(form)) : {};

@@ -5,14 +5,11 @@ const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => cate
 const SHORT_NAMES: Partial<Record<Category, string>> = { "Public transport and taxi": "Transport" };
 
 const COLUMN_PX = 160;
-/** Room for the figure above the largest column. */
 const ABOVE_PX = 24;
-/** The heights of the columns without an estimate. */
 const GREY_PX = [56, 88, 112, 32, 160, 48];
 /** The lower end of a column is outside of the picture, so only its top is round. */
 const BELOW_PX = 12;
 
-/** A column for each part of the estimate, always in the same place. */
 export function Picture({ estimate }: { estimate: FootprintEstimate | null }) {
   const parts = estimate ? categoriesOf(estimate).filter(({ kg }) => kg > 0) : [];
   const [largest] = parts;

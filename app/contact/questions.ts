@@ -1,17 +1,14 @@
 import { type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
 
-/** Questions that belong together, with a note on where to find the numbers. */
 export interface Group {
   legend: Words;
   note: Words;
-  /** By field. */
   labels: Readonly<Partial<Record<FootprintField, string>>>;
 }
 
 /** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
 export type Words = string | readonly [household: string, organisation: string];
 
-/** What most people can answer. */
 export const GROUPS: readonly Group[] = [
   {
     legend: "Who is it for?",
@@ -46,7 +43,6 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** The other questions, which are folded at first. */
 export const FOLDED: readonly { title: string; note: string; groups: readonly Group[] }[] = [
   {
     title: "Flight distance and class",

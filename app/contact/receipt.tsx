@@ -9,7 +9,6 @@ const REFERENCE_ID = "reference";
 interface ReceiptTextProps {
   receipt: Receipt | null;
   answerWithin: string;
-  /** What the visitor must see first. */
   heading?: RefObject<HTMLHeadingElement | null>;
   /** The picture of the estimate, which follows, has its total. Screen readers announce it here all the same. */
   hasPicture?: boolean;
@@ -122,7 +121,6 @@ function WriteAnother({ onClick }: { onClick?(event: { preventDefault(): void })
   );
 }
 
-/** Copies the reference, or selects it where a page may not copy. */
 function CopyReference({ reference }: { reference: string }) {
   const [result, setResult] = useState<"copied" | "refused" | null>(null);
   async function copy() {

@@ -7,7 +7,6 @@ import { readFields } from "./kept-values.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Returns the handler of the form's submit event. `read` is missing until the arithmetic has loaded. */
 export function useSending(apiBase: string, state: FormState, dispatch: Dispatch<FormEvent>, read: Read | undefined) {
   const lastSent = useRef({ body: "", key: "" });
 

@@ -19,7 +19,6 @@ import {
 } from "./factors.ts";
 import { AMOUNTS, type AmountField, type Category, type FootprintInputs } from "./fields.ts";
 
-/** One way, in km. */
 const SHORT_MAX_KM = 3700;
 const DOMESTIC_MAX_KM = 500;
 
@@ -28,7 +27,6 @@ export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlight
   return shortFlightKm <= DOMESTIC_MAX_KM;
 }
 
-/** A short flight that is longer counts as a long one. */
 export function isLong({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
   return shortFlightKm > SHORT_MAX_KM;
 }
@@ -40,12 +38,10 @@ export type Intensity = readonly [gramsPerKwh: number, year: number];
 
 /** Made at build time; the page fetches it when the visitor opens the estimate. */
 export interface ElectricityTable {
-  /** The source and its version. */
   name: string;
   world: Intensity;
   /** The 10th and 90th percentiles of the countries' figures, for an unknown country. */
   worldRange: readonly [lowGrams: number, highGrams: number];
-  /** By two-letter code. */
   countries: Readonly<Record<string, Intensity>>;
 }
 
@@ -78,11 +74,9 @@ export interface FootprintEstimate {
   /** Absent if the sources have one figure for each amount. */
   range?: FootprintRange;
   lines: readonly FootprintLine[];
-  /** The names of the factors and of the electricity table. */
   factorSet: string;
 }
 
-/** Computes yearly emissions. The country is a two-letter code, or empty. */
 export function estimateFootprint(
   inputs: FootprintInputs,
   country: string,
@@ -141,7 +135,6 @@ export function unitsPerYear(field: AmountField, inputs: FootprintInputs): numbe
   return field === "longFlights" ? 2 * inputs.longFlightKm : 1;
 }
 
-/** The factor for a field, with its country if that matters. */
 function factorOf(
   field: AmountField,
   inputs: FootprintInputs,
@@ -207,7 +200,6 @@ function gridFactor(
 
 const GRIDS = "countries’ grids (10th to 90th percentile)";
 
-/** By category, the largest first. */
 export function categoriesOf({ lines }: FootprintEstimate): { category: Category; kg: number }[] {
   const totals = new Map<Category, number>();
   for (const { field, kg } of lines) {

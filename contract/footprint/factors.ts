@@ -3,12 +3,10 @@
 // 2. Install the newest @tgwf/co2, enter the years of its figures in tools/electricity.ts, and run that.
 // 3. Correct the tables in docs/footprint.md and the figures in contract/footprint/arithmetic.test.ts.
 
-/** An emission factor and its source. */
 export interface Factor {
   kgPerUnit: number;
   unit: "kWh" | "litre" | "km" | "passenger km" | "night";
   boundary: string;
-  /** The year of the data. */
   year: number;
   source: string;
   link: string;
@@ -42,7 +40,6 @@ function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning t
   return { kgPerUnit, unit, boundary, year: 2026, source: DESNZ, link: DESNZ_LINK, rows };
 }
 
-/** Adds the lowest and highest figures that the source gives for the same thing. */
 function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
   return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
 }
@@ -137,7 +134,6 @@ export const LONG_FLIGHT = {
 
 const hotel = (row: string, kg: number) => desnz("night", { [row]: kg }, "running the hotel, for one room");
 
-/** By two-letter country code. */
 export const HOTEL: Readonly<Record<string, Factor>> = {
   GB: hotel("29_600_4000_13_1", 10.4),
   AU: hotel("29_600_4003_13_1", 35.0),

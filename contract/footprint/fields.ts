@@ -44,16 +44,13 @@ export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["
 /** The checked inputs, with at least one amount. Missing distances and choices have their defaults. */
 export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices & Units & { people?: number };
 
-/** The units other than the defaults. */
 export type Units = { [Name in keyof typeof UNITS]?: (typeof UNITS)[Name][1] };
 
-/** The fields whose value is a number. */
 export type NumberField = AmountField | keyof Distances | "people";
 export type FootprintField = NumberField | keyof Choices | keyof Units;
 
 export const FIELD_PREFIX = "footprint.";
 
-/** The name of a field in a form post. */
 export type EstimateName = `${typeof FIELD_PREFIX}${FootprintField}`;
 
 export function nameOf<Field extends FootprintField>(field: Field) {
@@ -63,7 +60,6 @@ export function nameOf<Field extends FootprintField>(field: Field) {
 /** By field name in a form post; `footprint` is for a value that is not an object. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
 
-/** The text that each field starts with. */
 export const START_TEXTS = Object.fromEntries(
   [
     ...Object.keys(AMOUNTS).map((name) => [name, ""] as const),

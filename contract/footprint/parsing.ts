@@ -16,7 +16,6 @@ import {
 const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 const MAX_PEOPLE = 1_000_000;
-/** The length of a number as text. */
 const MAX_LENGTH = 100;
 /** The sender chooses the names of unknown fields, so a response shows only the start of one. */
 const SHOWN_LENGTH = 40;
@@ -88,7 +87,6 @@ function unitsIn(given: object): Units {
   return Object.fromEntries(entries.filter(([name, value]) => isOneOf(UNITS, name) && value === UNITS[name][1]));
 }
 
-/** False for a name that the form does not have. */
 export function isFootprintField(name: string): name is FootprintField {
   return isNumberField(name) || isOneOf(CHOICES, name) || isOneOf(UNITS, name);
 }
@@ -107,7 +105,6 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
   return Object.hasOwn(table, name);
 }
 
-/** The number, or a sentence that says why it is invalid. */
 function checkNumber(value: unknown, field: NumberField): number | string {
   const isCount = field === "people";
   const max = isCount ? MAX_PEOPLE : isOneOf(DISTANCES, field) ? MAX_DISTANCE_KM : MAX_AMOUNT;

@@ -35,7 +35,6 @@ function amountText(field: AmountField, inputs: FootprintInputs): string {
   return `${counted}${detailsOf(field, inputs)}`;
 }
 
-/** The unit of a number as it is entered. */
 function unitOf(field: AmountField | keyof Distances, { carUnit }: Pick<FootprintInputs, "carUnit">): string {
   if (field === "carKm" && carUnit === "mi") return "miles";
   return field in AMOUNTS ? AMOUNTS[field as AmountField].unit : "km";
@@ -47,9 +46,7 @@ export function rangeText({ range }: FootprintEstimate): string {
   return low === high ? "" : `from ${low} to ${high}`;
 }
 
-/**
- * Says what the range covers, and names the amounts that it does not cover: otherwise it looks like a precise total.
- */
+/** Also names the amounts that the range does not cover: without them it looks like a precise total. */
 function rangeNote(estimate: FootprintEstimate): string[] {
   const text = rangeText(estimate);
   const { between, single = [] } = estimate.range ?? { between: [] };
@@ -60,7 +57,6 @@ function rangeNote(estimate: FootprintEstimate): string[] {
   return [`The range is ${text}: ${differ}.${left} The true figure can be outside this range.`];
 }
 
-/** The countries and sources of the figures that depend on the country. */
 function placeNote({ lines }: FootprintEstimate): string[] {
   const counted = lines.filter(isCounted);
   const grid = counted.find(({ field, place }) => place !== undefined && field !== "hotelNights");
@@ -74,7 +70,6 @@ function placeNote({ lines }: FootprintEstimate): string[] {
   ];
 }
 
-/** What the page says about an estimate, one subject each: countries, range and price. */
 export function resultNotes(estimate: FootprintEstimate, price: Price | null): string[] {
   const { totalKg } = estimate;
   const cost = price && totalKg > 0 && `Credits for ${formatMass(totalKg)} cost ${formatCost(totalKg, price)}.`;
@@ -97,7 +92,6 @@ export function estimateSummary(estimate: FootprintEstimate): string {
   return [total, eachText(estimate)].filter(Boolean).join(": ");
 }
 
-/** What the mail and the inbox say below a stored estimate. */
 export function estimateNotes(estimate: FootprintEstimate, price: Price | null): string[] {
   const { inputs, factorSet } = estimate;
   const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
@@ -128,14 +122,12 @@ function detailsOf(field: AmountField, inputs: FootprintInputs): string {
   return "";
 }
 
-/** "an organisation of 40 people". */
 function describeWhom({ for: whom, people }: Partial<Pick<FootprintInputs, "for" | "people">>): string {
   const name =
     whom === "organisation" ? "an organisation" : people === undefined ? "one person or household" : "a household";
   return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
 }
 
-/** The company's price of credits for a tonne. */
 export interface Price {
   amount: number;
   /** As written after a number; its ISO code, such as "EUR", also says how many decimals it has. */

@@ -11,7 +11,6 @@ interface Load {
   port: number;
   connections: number;
   seconds: number;
-  /** The complete text of the next request. */
   request(): string;
   /** The rate of all connections together; if absent, as fast as the server answers. */
   perSecond?: number;
@@ -87,9 +86,7 @@ function responseReader(): (chunk: Buffer) => number | null {
 
 let messages = 0;
 
-/**
- * A complete request with a message. Each has a different text, because the server treats equal texts as one message.
- */
+/** A request with a message. Each text is different, because the server treats equal texts as one message. */
 export function nextMessage(): string {
   messages += 1;
   const message = `Message ${messages}: how do I offset the carbon of a small office, and what does it cost a year?`;

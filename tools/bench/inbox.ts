@@ -23,7 +23,6 @@ const WORDS =
     " ",
   );
 
-/** Measures the inbox's requests with 100,000 messages on both databases, including the network time. */
 export async function benchInbox(): Promise<BenchTable[]> {
   const dataDir = await mkdtemp(join(tmpdir(), "bench-inbox-"));
   const postgres = await startPostgres();

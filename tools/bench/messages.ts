@@ -13,12 +13,10 @@ const WARM_UP_SECONDS = 10;
 const SECONDS = 5;
 const ROUNDS = 3;
 
-/** Messages accepted per second, and whether the rate changes as the number of stored messages grows. */
 export async function benchMessages(): Promise<BenchTable[]> {
   return [await acceptance(), await growth()];
 }
 
-/** Compares the product on SQLite and on PostgreSQL with a bare group-commit server, in turns on the same disk. */
 async function acceptance(): Promise<BenchTable> {
   const rows: BenchTable["rows"] = [];
   const postgres = await startPostgres({ isDurable: true });
@@ -73,7 +71,6 @@ function shown({ perSecond, p50Ms, p99Ms, failures }: LoadResult) {
 const SIZES = [10, 1_000, 100_000];
 const QUERIES = 21;
 
-/** Whether accepting, the first delivery, listing or claiming slows down as the number of messages grows. */
 async function growth(): Promise<BenchTable> {
   const rows: BenchTable["rows"] = [];
   for (const stored of SIZES) {

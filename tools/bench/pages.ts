@@ -8,7 +8,6 @@ import { chromiumOptions } from "../../tests/support/programs.ts";
 import { findFreePort, startProgram, startServer } from "../../tests/support/run-server.ts";
 import { type BenchTable, median } from "./report.ts";
 
-/** The seven screens, each with a path. */
 const SCREENS: readonly (readonly [name: string, path: string])[] = [
   ["home", "/"],
   ["contact", "/contact"],
@@ -97,7 +96,6 @@ async function measure(url: string, flags: Flags): Promise<Figures> {
   return figures;
 }
 
-/** Runs `measure` with the origins of two running servers: the product, and the hand-written contact page. */
 async function withBothServers<T>(measure: (ours: string, handWritten: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "hand-written-"));
   await mkdir(join(folder, "contact"));

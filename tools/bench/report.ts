@@ -6,14 +6,11 @@ import type { RunningProgram } from "../../tests/support/run-server.ts";
 export interface BenchTable {
   title: string;
   rows: Readonly<Record<string, string | number>>[];
-  /** What a reader must know to understand the rows. */
   notes?: readonly string[];
 }
 
-/** Starts a server that keeps its files in `folder`. */
 export type Start<Server extends RunningProgram = RunningProgram> = (folder: string) => Promise<Server>;
 
-/** Runs `measure` while a server runs in a temporary folder. */
 export async function withServer<Server extends RunningProgram, T>(
   start: Start<Server>,
   measure: (server: Server) => Promise<T>,
@@ -35,7 +32,6 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The duration of each of several consecutive runs. */
 export async function timesMs(step: () => Promise<unknown>, runs: number): Promise<number[]> {
   const times: number[] = [];
   for (let run = 0; run < runs; run += 1) {

@@ -12,14 +12,12 @@ const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
 const WARM_UP_ROUNDS = 3;
 const ROUNDS = 15;
-/** How long a round sends each kind of request. */
 const SECONDS = 0.5;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;
 /** The unit of the times in /proc. */
 const CLOCK_TICK_MS = 10;
 
-/** Measures pages per second on one core, compared with bare Node, and the server's start time and memory. */
 export async function benchServer(): Promise<BenchTable[]> {
   const canPin = oneCore().length > 0;
   // The client runs on the second core, so that it does not slow down the servers on the first.
@@ -71,7 +69,6 @@ async function throughput(): Promise<BenchTable> {
 
 interface Rates {
   get: number[];
-  /** Processor time for one GET. */
   cpuMs: number[];
 }
 
@@ -94,7 +91,6 @@ function pageRequest(): string {
   return "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n\r\n";
 }
 
-/** Throws if this server does not send the same bytes as the others. */
 async function checkPage(port: number): Promise<void> {
   const options = { port, path: "/contact", headers: { "accept-encoding": "gzip, deflate, br" } };
   const response = await new Promise<IncomingMessage>((resolve) => get(options, resolve));
@@ -155,7 +151,6 @@ async function needs(): Promise<BenchTable> {
   return { title: "What the server needs", rows };
 }
 
-/** The processor time of the process and its children. */
 function cpuMsOf(pid: number | undefined): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
   return [pid, ...children].reduce<number>((sum, each) => {
