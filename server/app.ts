@@ -16,9 +16,8 @@ export interface AppOptions
     Partial<Pick<SendEmailOptions, "meter" | "now" | "onNotStored">> {
   build: Build;
   store: Pick<Store, "intake" | "messages" | "secret" | "status">;
-  /** Receives the log's JSON lines; standard output by default. */
+  /** Standard output by default. */
   logStream?: { write(line: string): void };
-  /** The state behind `/readyz`. */
   readiness?: Readiness;
   limits?: Limits;
 }
@@ -28,14 +27,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
   const { now = () => new Date(), onNotStored = () => {} } = options;
   const { rateLimits, hourlyLimit, spamFilter } = config;
-  const { referencePrefix } = build.manifest.site;
+  const { electricity, site } = build.manifest;
+  const { referencePrefix } = site;
   const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
   const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
   const pages = createPages({ build, store, now, onFailure: noteDefect });
   const app: FastifyInstance = Fastify({
-    // Pages are answered before Fastify: they need no router and no logger.
+    // Pages need no router and no logger.
     serverFactory: (answerApi) =>
       createLimitedServer(limits, (request, response) => {
         if (meter) countAnswer(request, response, meter);
@@ -47,11 +47,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
     logController: new LogController({ disableRequestLogging: true }),
-    // Request ids for the log, which clients cannot choose.
+    // Clients must not choose the ids in the log.
     genReqId: () => randomUUID(),
-    // No route has a schema. Fastify then loads no compiler, which costs a tenth of the start.
+    // No route has a schema, so the start need not load a compiler.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // While the server closes, requests on open connections get normal answers.
+    // Requests on open connections get normal answers while the server closes.
     return503OnClosing: false,
     // Called for paths that cannot be decoded.
     frameworkErrors: (_error, request, reply) => pages.answerRest(request.raw, reply.hijack().raw),
@@ -69,8 +69,6 @@ export function createApp(options: AppOptions): FastifyInstance {
       next();
     });
     serveHealth(api, store.status, readiness);
-    const { electricity } = build.manifest;
-    const { answerRefusal } = pages;
     acceptMessages(api, {
       config,
       store,
@@ -82,7 +80,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       onStored,
       onNotStored,
       noteDefect,
-      answerRefusal,
+      answerRefusal: pages.answerRefusal,
     });
   });
   app.setErrorHandler((error, _request, reply) => pages.answerFailure(reply.hijack().raw, error));
@@ -93,7 +91,7 @@ function noCompiler(): never {
   throw new Error("No route has a schema");
 }
 
-/** Counts the answer once it is sent, by kind instead of path, because a path may contain anything. */
+/** Counts by kind instead of path, because a path may contain anything. */
 function countAnswer({ url = "" }: IncomingMessage, response: ServerResponse, meter: Meter): void {
   const startedAtMs = performance.now();
   response.once("close", () => meter.answered(routeOf(url), response.statusCode, performance.now() - startedAtMs));
@@ -103,6 +101,6 @@ function routeOf(url: string): Route {
   if (/^\/send-email(\?|$)/.test(url)) return "message";
   if (/^\/(healthz|readyz)(\?|$)/.test(url)) return "health";
   if (url.startsWith("/assets/")) return "asset";
-  // The time for a film depends on the visitor's network and would distort the figures for pages.
+  // The time for a film depends on the visitor's network.
   return url.startsWith("/media/") ? "film" : "page";
 }

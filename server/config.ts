@@ -8,7 +8,6 @@ import { DAY_MS } from "./time.ts";
 
 export type { Retention };
 
-/** At most `count` messages in any `windowMs`. */
 export interface Limit {
   count: number;
   windowMs: number;
@@ -29,11 +28,9 @@ const NODE_PORTS = [3001, 3002, 3003];
 const DEFAULT_PORT = 3000;
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
-// Without zod, which this process would load only for its variables: 8 MB and a tenth of the start.
-/** The problem follows the variable's name. */
+// Without zod, which would make the start slower. The problem follows the variable's name.
 type Check<Value> = readonly [isGood: (value: Value) => boolean, problem: string, remedy?: string];
 
-/** Accepts a variable that is not set. */
 const ifSet = (isGood: (text: string) => boolean, problem: string, remedy: string): Check<string | null> => [
   (text) => text === null || isGood(text),
   problem,
@@ -43,7 +40,7 @@ const asText = (text: string | null) => text;
 const asList = (text: string | null): readonly string[] =>
   (text?.split(",") ?? []).map((item) => item.trim()).filter(Boolean);
 
-/** Returns a frozen, complete Config, or throws a ConfigError that names every invalid variable. */
+/** Throws a ConfigError that names every invalid variable. */
 export function parseConfig(env: Environment) {
   const { settings: build, problems } = parseBuildSettings(env);
   /** Reports the first check that fails. `parse` gets `null` for a variable that is not set. */
@@ -59,7 +56,6 @@ export function parseConfig(env: Environment) {
   const config = {
     port,
     host: read("HOST", asText) ?? "127.0.0.1",
-    /** Absolute. */
     dataDir: resolve(read("DATA_DIR", asText) ?? "./data"),
     databaseUrl: read(
       "DATABASE_URL",
@@ -110,7 +106,6 @@ export function parseConfig(env: Environment) {
       (text) => (text === "off" ? null : /^[1-9]\d{0,8}$/.test(text ?? "1000") ? Number(text ?? 1000) : Number.NaN),
       [(limit) => !Number.isNaN(limit), "is neither a number of messages nor off", "e.g. HOURLY_LIMIT=1000"],
     ),
-    /** Quarantines messages that look like spam. */
     spamFilter: readSwitch("SPAM_FILTER", "on", "e.g. SPAM_FILTER=off"),
     /** Senders get an email after the delivery of their message. */
     acknowledge: readSwitch("ACKNOWLEDGE", "off", "e.g. ACKNOWLEDGE=on"),
@@ -140,7 +135,7 @@ export function parseConfig(env: Environment) {
       asText,
       ifSet(hasProtocol("http:", "https:"), "is not a web address", "e.g. https://hooks.example.com/services/…"),
     ),
-    /** Where each message is also posted, and the secrets that sign it (two during a replacement). */
+    /** Two secrets during a replacement. */
     hook: env.HOOK_URL?.trim()
       ? {
           url: read<string>(
@@ -174,7 +169,6 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Port 0 lets the system choose. */
 function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
 }
@@ -200,7 +194,6 @@ function isSafeReceiver(url: string): boolean {
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
-/** In the format of Standard Webhooks. */
 function isHookSecret(text: string): boolean {
   const [, base64 = ""] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? [];
   const { length } = Buffer.from(base64, "base64");

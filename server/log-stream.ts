@@ -1,16 +1,11 @@
 import { fstatSync } from "node:fs";
 import { destination } from "pino";
 
-/** The most bytes that wait in memory for a slow reader or disk. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
-/** pino's numbers. */
 const [WARN_LEVEL, ERROR_LEVEL] = [40, 50];
 
-/**
- * Writes lines to a file descriptor of this process, such as standard output. `write` never waits and never throws.
- * Lines that cannot be written are dropped; their count is written later.
- */
+/** `write` never waits and never throws. Lines that nothing takes are dropped; their count is written later. */
 export function openLogStream(fd: number, format = (line: string) => line) {
   // Only with a minimum does `flush` write.
   const stream = destination({ fd, sync: false, minLength: 1, maxLength: MAX_WAITING_BYTES });
@@ -35,7 +30,7 @@ export function openLogStream(fd: number, format = (line: string) => line) {
   };
 }
 
-/** `journalStream` is the variable that systemd sets. */
+/** `journalStream`: the variable JOURNAL_STREAM of systemd. */
 export function isJournal(fd: number, journalStream: string | undefined): boolean {
   const { dev, ino } = fstatSync(fd);
   return journalStream === `${dev}:${ino}`;

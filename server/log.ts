@@ -11,10 +11,8 @@ export interface LogEvent {
   dueAt?: Date;
   error?: string;
   count?: number;
-  /** The delivery's channel. */
   channel?: string;
   troubles?: readonly string[];
-  /** A defect. Its message and properties are left out. */
   err?: Error;
 }
 
@@ -30,15 +28,12 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Whether the operating system refused something. It sets these properties, and its errors have a code such as EACCES. */
+/** Whether the operating system refused something. */
 export function isSystemError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && errorCode(error) !== undefined;
 }
 
-/**
- * Whether an error is a defect of this program. Everything else is outside of it: what an operator can fix, a store that
- * is away (StoreUnavailable) and a refusal of the operating system. No other code decides this.
- */
+/** Whether an error is a defect of this program: neither what an operator can fix nor a refusal of the operating system. */
 export function isDefect(error: unknown): boolean {
   return !(error instanceof OperatorError || isSystemError(error));
 }
@@ -62,10 +57,7 @@ export function errorName(error: unknown): string {
   return [error.name, errorCode(error)].filter(Boolean).join(" ");
 }
 
-/**
- * The loggable parts of an error: its kind and where it was thrown. Leaves out its message and properties, because they
- * may quote visitor data (a database row, a malformed body or request).
- */
+/** Without the message and properties, which may quote visitor data (a database row, a malformed request). */
 export function plainError(error: Error): { type: string; message: string; stack: string } {
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return { type: error.name, message: errorCode(error) ?? "left out", stack: frames.join("\n") };

@@ -28,7 +28,6 @@ import { createWatch } from "./watch/troubles.ts";
 const SHUTDOWN_MS = 10_000;
 /** Time for the last log lines if the reader or the disk is slow. */
 const LOG_MS = 500;
-/** Time for the last alert. */
 const ALERT_MS = 5000;
 const [STDOUT, STDERR] = [1, 2];
 const PROGRAM = programName(process.env);
@@ -78,8 +77,7 @@ async function run(config: Config): Promise<void> {
 
   const acknowledgement = { text: site.mails.acknowledgement, facts: site.facts, replyTo: contactEmail };
   const senders = createSenders({ config, store, identity, acknowledgement });
-  // Tells other servers and the operator's commands that this server runs, and which channels are paused. A database
-  // that cannot be written is told by alerts.
+  // For other servers and the operator's commands. Alerts tell that the database cannot be written.
   const noteDefect = createDefectLog(log);
   const reportNode = (pauses: readonly Pause[] | null) =>
     store.status.reportNode(pauses).catch((error) => void noteDefect(error));
@@ -107,10 +105,7 @@ async function run(config: Config): Promise<void> {
   if (left && (await store.messages.find(left.newest)) === null) warnings.push(left.advice);
   for (const advice of warnings) startLog.warn({ event: "to-correct" }, adviceLine(advice, PROGRAM));
 
-  /**
-   * First informs load balancers, then finishes requests in progress, then emails in progress. Queued messages stay in
-   * the store for the next start.
-   */
+  /** Informs load balancers, then finishes the requests in progress, then the emails in progress. */
   async function shutDown(): Promise<void> {
     setTimeout(endNow, SHUTDOWN_MS, process).unref();
     const endsAtMs = performance.now() + SHUTDOWN_MS;
@@ -152,7 +147,7 @@ function readyLines({ manifest }: Build, port: number, config: Config, senders: 
   ];
 }
 
-/** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */
+/** Defects keep their stack. */
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return error.advice.map((advice) => adviceLine(advice, PROGRAM)).join("\n");
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
@@ -161,7 +156,6 @@ function explain(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** What to do if the server cannot listen; `null` for any other error. */
 function listenAdvice(code: string | undefined, port = "", host = ""): Advice | null {
   if (code === "EADDRINUSE") {
     return { problem: `Port ${port} is in use`, remedy: "stop the other program, or set e.g. PORT=3001" };

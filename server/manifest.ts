@@ -14,7 +14,7 @@ export class BuildMissing extends OperatorError {
 
 export const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 
-/** The site's settings in the build; `null` without a build. */
+/** `null` without a build. */
 export function readSite(): BuildManifest["site"] | null {
   try {
     return readManifest(DIST_DIR).site;
@@ -42,8 +42,8 @@ export function readManifest(distDir: string): BuildManifest {
 }
 
 /**
- * Pages keep the settings of their build. Returns where these contradict the current variables. Messages may be deleted
- * earlier than the privacy policy says, but not later.
+ * Where the settings of the built pages contradict the current variables. Messages may be deleted earlier than the
+ * privacy policy says, but not later.
  */
 export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): Advice[] {
   const words = {
@@ -88,7 +88,6 @@ function periodInWords(ms: number | null): string {
   return ms === null ? "until deleted by hand" : durationInWords(ms);
 }
 
-/** However the two are spelled. */
 function isSameFolder(one: string, other: string): boolean {
   const real = (folder: string) => (existsSync(folder) ? realpathSync(folder) : resolve(folder));
   return real(one) === real(other);

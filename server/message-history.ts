@@ -2,8 +2,6 @@ import { asSentence, visible } from "../contract/text.ts";
 import { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "./message-words.ts";
 import { type Channel, type EventKind, rulesOf } from "./store/store.ts";
 
-// The texts of a message's history in the inbox and on the command line.
-
 /** With the channel, unless it is the mail, and the operator who caused it, if known: `Web hook: queued again by anna`. */
 export function eventName({ kind, channel, author = null }: NamedEvent): string {
   const event = EVENT_NAME[kind];
@@ -18,13 +16,12 @@ interface NamedEvent {
   author?: string | null;
 }
 
-/** Kinds whose detail is a code. */
 const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
   quarantined: QUARANTINE_REASON,
   skipped: SKIP_REASON,
 };
 
-/** The detail of an event as a sentence, if it has any; a note or a reply as it was written. */
+/** As a sentence; a note or a reply as it was written. */
 export function eventDetail(kind: EventKind, detail: string): string | null {
   if (kind === "marked-as-spam") return null;
   if (kind === "noted" || kind === "replied") return detail;

@@ -1,6 +1,5 @@
 // What can happen to a message, each with its words for operators. The store takes its types from here.
 
-/** Why a message was quarantined. */
 export const QUARANTINE_REASON = {
   trap: "A hidden field was filled in, so a program probably sent the message.",
   "network-limit": "Many messages came from the same network in a short time.",
@@ -10,7 +9,7 @@ export const QUARANTINE_REASON = {
   "marked-as-spam": "Marked as spam.",
 } as const;
 
-/** Why a sender gets no acknowledgement. */
+/** Of an acknowledgement. */
 export const SKIP_REASON = {
   "too-late": "The message was more than a day old.",
   "own-address": "The address is one of the site's own.",
@@ -20,9 +19,9 @@ export const SKIP_REASON = {
 } as const;
 
 /**
- * The events of a message. `delivered` to `copy-failed` are of one delivery, with its channel. The detail of `deferred`,
- * `failed`, `paused` and `copy-failed` is the error; of `quarantined` and `marked-as-spam`, the (earlier) QuarantineReason; of `skipped`,
- * the SkipReason; of `noted` and `replied`, the text. `paused`: the attempt did not count. `undone`: of the mark before it.
+ * `delivered` to `copy-failed` are of one delivery, with its channel. The detail of `deferred`, `failed`, `paused` and
+ * `copy-failed` is the error; of `quarantined` and `marked-as-spam`, the (earlier) QuarantineReason; of `skipped`, the
+ * SkipReason; of `noted` and `replied`, the text.
  */
 export const EVENT_NAME = {
   accepted: "Received",

@@ -1,9 +1,6 @@
 import { type Advice, adviceLine } from "../contract/commands.ts";
 
-/**
- * An error that the operator can fix, with what is wrong and what to do. Any other error is a defect. The command line,
- * the log, preflight and the inbox each show the advice in their own way; `message` is for a developer.
- */
+/** An error that the operator can fix. Each program shows the advice in its own way; `message` is for a developer. */
 export class OperatorError extends Error {
   override readonly name: string = "OperatorError";
   readonly advice: readonly Advice[];

@@ -3,8 +3,8 @@ const SECOND_PRESS_MS = 1000;
 type Signals = Pick<NodeJS.Process, "on" | "kill" | "pid">;
 
 /**
- * Calls `stop` at the first signal. One press of Ctrl-C may arrive twice, because npm forwards the terminal's signal. A
- * signal more than a second later is a second press and ends the process at once.
+ * One press of Ctrl-C may arrive twice, because npm forwards the terminal's signal. A signal more than a second later
+ * is a second press and ends the process at once.
  */
 export function onStopSignal(process: Signals, stop: () => void, nowMs = () => performance.now()): void {
   let firstAtMs: number | null = null;

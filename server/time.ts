@@ -17,10 +17,7 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * Runs `work`, which must never reject, `intervalMs` after it last ended, or sooner if `soon` is called. `stop`
- * resolves once no run is in progress.
- */
+/** Runs `work`, which must never reject, `intervalMs` after it last ended. `stop` resolves once none is in progress. */
 export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer }: Clock, isDueNow = false) {
   let isStopped = false;
   let cancelTimer = () => {};
@@ -53,9 +50,7 @@ export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer
   };
 }
 
-/**
- * Resolves to the result of the work, or rejects with the given error after the time limit. The work itself continues.
- */
+/** Rejects after the time limit. The work itself continues. */
 export async function withinMs<T>(
   limitMs: number,
   work: Promise<T>,

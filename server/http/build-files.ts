@@ -8,35 +8,32 @@ import { BuildMissing, readManifest } from "../manifest.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
-/** One encoding of a file. */
 interface Variant {
   body: Buffer;
   /** A strong tag, so each encoding has its own. */
   etag: string;
   /** All headers of a 200 as alternating names and values, the form that Node sends fastest. */
   headers: string[];
-  /** All headers of a 304. */
+  /** Of a 304. */
   unchangedHeaders: string[];
 }
 
-/** A file of the build, ready to send. */
 export interface ServedFile extends BuiltFile {
   variants: Readonly<Record<Encoding, Variant>>;
   /** Browsers request films in ranges. */
   isFilm: boolean;
 }
 
-/** A whole build in memory. */
 export interface Build {
   dir: string;
   manifest: BuildManifest;
   /** By the decoded path of the request. */
   files: ReadonlyMap<string, ServedFile>;
-  /** The security headers that every response has. */
+  /** Of every response. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Reads the whole build once, including films (less than 3 MB). After that, no request reads the disk. */
+/** Reads the whole build once, so that no request reads the disk. */
 export function loadBuild(distDir: string): Build {
   const manifest = readManifest(distDir);
   const headers = securityHeaders(manifest.settings.siteUrl);

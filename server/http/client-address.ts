@@ -3,9 +3,8 @@ import ipaddr from "ipaddr.js";
 import type { Network } from "../store/intake.ts";
 
 /**
- * The networks that share limits, from a single client to the widest. `allowance` is the network's limit as a
- * multiple of one client's. One subscriber has a whole IPv6 /64 and often a /56; a company or a small provider has a
- * /48 or an IPv4 /24.
+ * The networks that share limits. `allowance`: the network's limit as a multiple of one client's. One subscriber has a
+ * whole IPv6 /64 and often a /56; a company or a small provider has a /48 or an IPv4 /24.
  */
 const PREFIXES = {
   ipv4: [
@@ -19,10 +18,7 @@ const PREFIXES = {
   ],
 } as const;
 
-/**
- * Keyed hashes of the networks that an address belongs to. They never contain the address and are useless without the
- * key. An HMAC would cost several times as much and is not needed, because no client ever supplies such a hash.
- */
+/** Keyed hashes, useless without the key. They need no HMAC, because no client ever supplies such a hash. */
 export function networksOf(address: string, key: Uint8Array): Network[] {
   const secret = Buffer.from(key).toString("hex");
   return networkNames(address).map(({ name, allowance }) => ({

@@ -11,7 +11,7 @@ const MAX_NOTICE_MS = 3000;
 /** Time for requests that a load balancer forwarded before it got the answer. */
 const GRACE_MS = 250;
 
-/** The state behind `/readyz`: whether a load balancer may send visitors to this node. */
+/** Whether a load balancer may send visitors to this node. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
 export function createReadiness() {
@@ -22,7 +22,6 @@ export function createReadiness() {
     get isStopping(): boolean {
       return isStopping;
     },
-    /** Call it for each request for `/readyz`. */
     noteAsked(): void {
       askedAtMs = performance.now();
       if (isStopping) answered.resolve();
@@ -36,10 +35,7 @@ export function createReadiness() {
   };
 }
 
-/**
- * `/healthz`: the process answers. `/readyz`: it can also accept messages, so a load balancer may send it some. The
- * store is migrated before the server listens, so a writable store is ready.
- */
+/** `/healthz`: the process answers. `/readyz`: it can also accept messages. */
 export function serveHealth(app: FastifyInstance, status: Pick<Status, "ping">, readiness: Readiness): void {
   app.get("/healthz", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "ok" });

@@ -4,8 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { networkNames } from "./client-address.ts";
 
-// `import` reads every property of a module of Node. In this one that loads `fetch` and all that belongs to it, which
-// takes 60 ms and 10 MB at the start.
+// `import` reads every property of a module of Node. In this one that loads `fetch`, which makes the start slower.
 const { createServer, STATUS_CODES }: typeof import("node:http") = createRequire(import.meta.url)("node:http");
 
 /** The resources of this process that one client, or all clients together, can use. Tests pass smaller limits. */
@@ -14,7 +13,7 @@ export const LIMITS = {
   headersTimeoutMs: 10_000,
   /** For the whole request, body included. */
   requestTimeoutMs: 15_000,
-  /** Between requests. A proxy must close idle connections sooner, or it may reuse one that is already closed. */
+  /** A proxy must close idle connections sooner, or it may reuse one that is already closed. */
   keepAliveTimeoutMs: 5_000,
   /** For a client that does not read its answer. */
   stalledTimeoutMs: 60_000,
@@ -27,10 +26,7 @@ export const LIMITS = {
   maxBodyBytes: 64 * 1024,
   /** Closes further connections at once. */
   maxConnections: 5_000,
-  /**
-   * Requests of one connection that may wait for earlier answers. One more closes the connection. Browsers and proxies
-   * send one request at a time; the few programs that pipeline send up to ten.
-   */
+  /** Requests of one connection that may wait for earlier answers; one more closes the connection. */
   maxPipelined: 10,
   /** Refused posts of one client, within the window. */
   maxRefusals: 60,
@@ -42,7 +38,7 @@ export type Limits = typeof LIMITS;
 
 const IDLE_SWEEP_MS = 100;
 
-/** Statuses for the errors of Node's parser; any other error is a bad request. */
+/** For the errors of Node's parser; any other error is a bad request. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
@@ -71,7 +67,7 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
   );
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  // Otherwise Node would answer these requests without our limit. The server supports no expectation and ignores it.
+  // Node would answer these requests without our limits.
   server.on("checkExpectation", receive);
   return server;
 }
@@ -79,7 +75,7 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
 /** Answers input that is too slow, too large or not HTTP, and closes the connection. */
 export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
   return (error, socket) => {
-    // Browsers open connections that they may never use; these get no answer. Nor may an answer interrupt a response.
+    // Browsers open connections that they may never use. No answer may interrupt a response.
     if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) {
       socket.destroy();
       return;
@@ -118,16 +114,14 @@ function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns a function that decides whether to answer a request, and closes the connection of a request above the limit.
- * Node also stops reading from a client that reads no answers, but only after it has parsed the 64 KiB that it has
- * read: up to 2,000 requests, each with an answer in memory.
+ * Node stops reading from a client that reads no answers, but only after it has parsed what it has already read: up to
+ * 2,000 requests, each with an answer in memory.
  */
 function pipeliningLimiter(maxPipelined: number) {
-  /** The number of answers of each connection that wait for earlier ones. */
   const waiting = new WeakMap<Socket, number>();
   const add = (socket: Socket, count: number) => waiting.set(socket, (waiting.get(socket) ?? 0) + count);
   return ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-    // Only an answer that waits for another has no socket yet. An ordinary request is not even counted.
+    // Only an answer that waits for another has no socket yet.
     if (response.socket) return true;
     if (waiting.get(socket) === maxPipelined) socket.destroy();
     if (socket.destroyed) return false;
@@ -137,10 +131,7 @@ function pipeliningLimiter(maxPipelined: number) {
   };
 }
 
-/**
- * Counts the refused posts of each client, and returns how long a client above the limit must wait. People correct a
- * few fields; only programs are refused this often. In memory, so it counts for this node only.
- */
+/** Counts the refused posts of each client on this node: only programs are refused that often. */
 export function limitRefusals({ maxRefusals, refusalsWindowMs, maxRefusedClients }: Limits) {
   const clients = new Map<string, { count: number; endsAtMs: number }>();
   const nameOf = (address: string) => networkNames(address)[0]?.name ?? "";

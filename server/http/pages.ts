@@ -23,7 +23,6 @@ const ACCEPTS = {
   br: /(?:^|[\s,])br(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
   gzip: /(?:^|[\s,])gzip(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
 } as const;
-/** How long after a post without script the page shows more than the reference. */
 const RECEIPT_SHOWN_MS = 10 * MINUTE_MS;
 
 type Refused = SendEmailAnswer & { success: false };
@@ -33,13 +32,11 @@ interface PagesOptions {
   build: Build;
   store: Pick<Store, "messages" | "secret">;
   now(): Date;
-  /** Called with each defect that a page fails with. */
   onFailure(error: unknown): void;
 }
 
 export type Pages = ReturnType<typeof createPages>;
 
-/** The paths that are not pages, with the methods that they allow. */
 const API_PATHS: Readonly<Record<string, string>> = {
   "/send-email": "GET, HEAD, OPTIONS, POST",
   "/healthz": "GET, HEAD",
@@ -53,7 +50,7 @@ export function createPages(options: PagesOptions) {
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
   const renderAnswer = answerRenderer(build.dir, build.manifest.form);
-  // These two replace other paths and have no path of their own.
+  // These two have no path of their own.
   const files = new Map([...build.files].filter(([, file]) => file !== comingSoon && file !== failure));
 
   /** Answers the request, unless it is for the API. */
@@ -118,10 +115,7 @@ export function createPages(options: PagesOptions) {
     sendHtml(response, 200, contact, await renderAnswer({ kind: "sent", receipt }));
   }
 
-  /**
-   * The contact page as the answer to a refused post without script. `values` stand in its fields; undefined if the
-   * body could not be read.
-   */
+  /** Answers a post without script with the contact page. `values` stand in its fields; undefined if unreadable. */
   function answerRefusal(reply: FastifyReply, status: number, answer: Refused, values?: Values): void {
     const reason = status === 400 ? "Your message could not be read." : answer.error;
     const rest = values ? "Nothing you typed is lost." : "Go back one page to find what you typed.";
@@ -131,7 +125,7 @@ export function createPages(options: PagesOptions) {
       .catch((error) => answerFailure(raw, error));
   }
 
-  /** For requests with a path of the API that the API does not answer, and for injected requests. */
+  /** For requests that the API does not answer. */
   function answerRest(request: IncomingMessage, response: ServerResponse): void {
     if (!answer(request, response)) refuseMethod(response, API_PATHS[readUrl(request.url ?? "")[0]] ?? "");
   }
@@ -139,10 +133,7 @@ export function createPages(options: PagesOptions) {
   return { answer, answerRest, answerFailure, answerRefusal };
 }
 
-/**
- * Returns a function that renders the contact page as the answer to a post without script, in parts: unread answers
- * share all but the form. The first call loads React, which takes memory that a server without such posts does not need.
- */
+/** In parts: unread answers share all but the form. Loads React at the first post without script, to save memory. */
 function answerRenderer(distDir: string, form: FormOfBuild): (answered: AnsweredPost) => Promise<Buffer[]> {
   const partsOf = (page: string) => page.split(FORM_MARKER).map((part) => Buffer.from(part));
   const pages = { sent: partsOf(form.pages.sent), refused: partsOf(form.pages.refused) };
@@ -171,10 +162,7 @@ function pageNamed(build: Build, name: string): ServedFile {
   return page;
 }
 
-/**
- * The decoded path without its trailing slash and with single slashes, and the query. A path that cannot be decoded
- * stays as sent.
- */
+/** The decoded path without trailing and repeated slashes. A path that cannot be decoded stays as sent. */
 function readUrl(url: string): [path: string, query?: string | undefined] {
   // A proxy may send the whole URL.
   const [, sent = "", query] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
@@ -212,15 +200,11 @@ function send(response: ServerResponse, status: number, headers: string[] | Buil
   response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);
 }
 
-/** The best encoding that the client accepts: brotli, then gzip, then none. */
 export function chooseEncoding(accepted = ""): Encoding {
   return ACCEPTS.br.test(accepted) ? "br" : ACCEPTS.gzip.test(accepted) ? "gzip" : "identity";
 }
 
-/**
- * What a `Range` header asks for, both ends included. Null for the whole file: without the header, and for several ranges,
- * another unit or a range outside of the file, which the standard allows to ignore.
- */
+/** Both ends included. Null for the whole file, also for ranges that the standard allows to ignore. */
 export function chooseRange(range = "", sizeBytes: number): { start: number; end: number } | null {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(range) ?? [];
   if (first === undefined) return null;
@@ -229,15 +213,15 @@ export function chooseRange(range = "", sizeBytes: number): { start: number; end
 }
 
 /**
- * After a post without script, the page's query contains the reference. Proxies log queries, so it contains no visitor
- * input. Only this site's nodes can make its code, so a forged link cannot show a success that never happened.
+ * Proxies log queries, so this contains no visitor input. Only this site's nodes can make the code, so a forged link
+ * cannot show a success that never happened.
  */
 export function sentQuery(reference: string, key: Uint8Array): string {
   return String(new URLSearchParams({ reference, code: codeOf(reference, key) }));
 }
 
-/** The reference of the sent message. Null unless `sentQuery` made its code. */
-export function readSent(query: URLSearchParams, key: Uint8Array): string | null {
+/** Null unless `sentQuery` made the code. */
+function readSent(query: URLSearchParams, key: Uint8Array): string | null {
   const reference = query.get("reference") ?? "";
   const [given, expected] = [Buffer.from(query.get("code") ?? ""), Buffer.from(codeOf(reference, key))];
   return given.length === expected.length && timingSafeEqual(given, expected) ? reference : null;

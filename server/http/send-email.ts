@@ -15,8 +15,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { type Limits, limitRefusals } from "./limits.ts";
-import type { Pages } from "./pages.ts";
-import { sentQuery } from "./pages.ts";
+import { type Pages, sentQuery } from "./pages.ts";
 
 export interface SendEmailOptions {
   config: Config;
@@ -24,25 +23,19 @@ export interface SendEmailOptions {
   rules: AcceptanceRules;
   electricity: ElectricityTable;
   limits: Limits;
-  /** Without it nothing is counted. */
   meter: Meter | undefined;
-  /** The time at which messages arrive. */
-  /** The time in a test. Otherwise messages get the time of the database. */
+  /** The time in a test; without it, the database's. */
   now?: (() => Date) | undefined;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
-  /** Called when a message could not be stored. */
   onNotStored(): void;
-  /** Logs a defect; see `createDefectLog`. */
   noteDefect(error: unknown): void;
-  /** Sends the contact page with the refusal and the values of a post without script, if these could be read. */
   answerRefusal: Pages["answerRefusal"];
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
 /** The headers that decide about a message. None is longer than 300 characters in a request that we accept. */
 const READ_HEADERS = ["content-type", "host", "idempotency-key", "origin", "sec-fetch-site", "x-forwarded-for"];
-/** Above this length, nothing looks at such a header. */
 const MAX_HEADER_LENGTH = 1000;
 /** Refusals of this kind have a limit of their own per client. */
 const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
@@ -50,11 +43,11 @@ const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
 interface RefusalDetails {
   fields?: FieldErrors;
   retryAfterMs?: number;
-  /** It is decided before the body is read, and must cost little: a form gets a short page. */
+  /** Decided before the body is read: must cost little, so a form gets a short page. */
   isEarly?: boolean;
 }
 
-/** Why a message is not stored. The text is for the visitor. */
+/** The text is for the visitor. */
 class Refusal extends Error {
   readonly status: number;
   readonly reason: RefusalReason;
@@ -87,7 +80,7 @@ const AWAY = new Refusal(
   { retryAfterMs: 30_000 },
 );
 
-/** `POST /send-email`: checks, stores, answers. It sends no mail, so visitors never wait for the mail server. */
+/** Sends no mail, so visitors never wait for the mail server. */
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -131,11 +124,8 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.options("/send-email", async (_request, reply) => {
       reply.header("access-control-allow-methods", "POST");
       reply.header("access-control-allow-headers", "content-type, idempotency-key");
-      return reply
-        .header("access-control-max-age", "86400")
-        .header("allow", "GET, HEAD, OPTIONS, POST")
-        .code(204)
-        .send();
+      reply.header("access-control-max-age", "86400").header("allow", "GET, HEAD, OPTIONS, POST");
+      return reply.code(204).send();
     });
     scope.post("/send-email", (request, reply) => acceptMessage(request, reply, options));
     // The address that a browser shows after a refused post without script.
@@ -160,10 +150,7 @@ function isForm({ headers }: FastifyRequest): boolean {
   return headers["content-type"]?.slice(0, FORM_TYPE.length).toLowerCase() === FORM_TYPE;
 }
 
-/**
- * Copies every chunk into one buffer. A separate chunk of one byte takes hundreds of bytes, so a client that sends
- * little could fill the memory.
- */
+/** Copies every chunk into one buffer, because a separate chunk of one byte takes hundreds of bytes. */
 function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let buffer = Buffer.allocUnsafeSlow(1024);
@@ -194,10 +181,7 @@ function percentDecoded(body: string): Buffer {
 
 type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
 
-/**
- * Decides whether a post comes from our own pages or from a program, or whether another site made it through a
- * visitor's browser. Browsers send `Origin` with every cross-site post, and pages cannot forge it.
- */
+/** Browsers send `Origin` with every cross-site post, and pages cannot forge it. */
 export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allowed: readonly string[]): OriginVerdict {
   const { origin, host } = headers;
   if (origin === undefined) return headers["sec-fetch-site"] === "cross-site" ? { kind: "foreign" } : { kind: "own" };
@@ -225,7 +209,6 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
-  // The total is always computed here from the inputs, never taken from the request.
   const footprint = inputs && estimateFootprint(inputs, message.country, electricity);
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
@@ -250,7 +233,6 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     throw new Refusal(429, "limited", error, { retryAfterMs });
   }
   const { reference } = acceptance;
-  // Each message gets one log line and one count, without visitor input.
   if (acceptance.kind === "stored") {
     const { state } = acceptance;
     meter?.accepted(state);
@@ -265,8 +247,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
   reply.header("cache-control", "no-store");
   if (!isForm(request)) return reply.send({ success: true, reference, ...estimate } satisfies SendEmailAnswer);
-  // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide
-  // our origin from us.
+  // A redirect to our own page has no origin, because a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   const query = sentQuery(reference, store.secret);
   return reply.code(303).header("location", `${base}/contact?${query}#${SENT_ALERT_ID}`).send();
@@ -278,7 +259,6 @@ function loggedName(field: string): string {
   return isUnknown ? "footprint" : field;
 }
 
-/** Counts, logs and answers: a program with JSON, a form without script with the contact page. */
 function answerError(
   error: Error,
   { status, reason, message: text, details }: Refusal,
