@@ -28,8 +28,8 @@ async function openLargeStore() {
   const db = new DatabaseSync(sqliteFile(dataDir));
   db.exec(
     `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MESSAGES})
-     INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, accepted_at)
-     SELECT printf('BC-OLD-%05d', n), n, 'Ada', 'ada@example.com', '1', 'GB', printf('%.*c', ${LONGEST}, 'x'), n / 2
+     INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, accepted_at, search_text)
+     SELECT printf('BC-OLD-%05d', n), n, 'Ada', 'ada@example.com', '1', 'GB', printf('%.*c', ${LONGEST}, 'x'), n / 2, ''
      FROM numbers;
      INSERT INTO deliveries (message_id, channel, state, changed_at)
      SELECT id, 'mail', 'delivered', accepted_at FROM messages`,

@@ -137,7 +137,7 @@ test.for([".recover", ".dump"])("what sqlite3's %s makes of a damaged file is re
 
   const guide = await readFile("docs/operations.md", "utf8");
   const [, recovering = "", dumping = ""] =
-    /## When the database is damaged.+?(sqlite3 messages\.db \.recover \| sqlite3 recovered\.db);.+?`(\.dump [^`]+)`/s.exec(
+    /## When something is wrong.+?(sqlite3 messages\.db \.recover \| sqlite3 recovered\.db);.+?`(\.dump [^`]+)`/s.exec(
       guide,
     ) ?? [];
   const line = way === ".recover" ? recovering : recovering.replace(".recover", dumping);
