@@ -43,7 +43,7 @@ const COMPUTED = {
     postsHook ? "the system in which we keep our correspondence" : "",
 };
 
-export type FactName = SetFact | keyof typeof COMPUTED;
+type FactName = SetFact | keyof typeof COMPUTED;
 export const FACT_NAMES: readonly string[] = [...Object.keys(PLACEHOLDER), ...Object.keys(COMPUTED)];
 
 /** The text of each fact; an unset one shows its placeholder, such as `[governing law]`. */

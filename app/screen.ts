@@ -27,7 +27,7 @@ export interface Screen {
 }
 
 /** `film` is written into the page itself; `contact` is fetched once the page has loaded and the browser is idle. */
-export type ScreenScript = "film" | "contact";
+type ScreenScript = "film" | "contact";
 
 /**
  * Two screen sizes, each with its own film and picture. A browser takes the first whose condition is true. home.css

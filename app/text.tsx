@@ -15,7 +15,7 @@ export interface TextFile {
   pictures: Readonly<Record<string, TextPicture>>;
 }
 
-export interface TextPicture {
+interface TextPicture {
   width: number;
   height: number;
   /** The largest last. */

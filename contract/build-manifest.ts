@@ -77,7 +77,7 @@ export function isDraft({ claims, unsigned }: ClaimsState): boolean {
   return unsigned.length > 0 || claims.some(({ isOurs, state }) => !isOurs && state !== "settled");
 }
 
-export interface SiteIdentity {
+interface SiteIdentity {
   brand: string;
   contactEmail: string;
   referencePrefix: string;

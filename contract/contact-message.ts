@@ -116,7 +116,7 @@ const SPELLING: Partial<Record<FieldRules["input"], (text: string) => string>> =
 
 const NO_SUCH_COUNTRY = "Choose a country from the list.";
 
-export type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
+type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
 
 export function isKnownCountry(code: string): boolean {
   const [first, second = ""] = code;

@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { Unfinished } from "../contract/reply.ts";
-import { replySubject } from "../contract/reply.ts";
+import { replySubject, type Unfinished } from "../contract/desk.ts";
 import { call, isNotFound, type MessageDetail } from "./api.ts";
 
 // What an operator has typed and not finished: replies and notes. It is kept outside the forms, so that leaving a

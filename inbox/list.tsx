@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
 import superjson from "superjson";
-import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
+import { MAX_SEARCH_LENGTH } from "../contract/desk.ts";
 import { asSentence } from "../contract/text.ts";
 import { ACTION_LABELS, ALL_ACTIONS, clearNotices, saveAs, useActions } from "./actions.tsx";
 import { type Action, type MessageView, reloadAll, type TabCounts, trpc, useLive, useStatus } from "./api.ts";

@@ -4,8 +4,8 @@ import { type FocusEvent, useEffect, useRef } from "react";
 // The small variant of zod, because the full one contains its error messages in every language.
 import * as z from "zod/mini";
 import { CONTACT_FIELDS, FIELD_NAMES } from "../contract/contact-message.ts";
+import { MAX_SEARCH_LENGTH } from "../contract/desk.ts";
 import { formatMass } from "../contract/footprint/fields.ts";
-import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { visible } from "../contract/text.ts";
 import type { Filter, MessageView, Tab } from "./api.ts";
 import { VisitorText } from "./parts.tsx";

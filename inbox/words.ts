@@ -1,6 +1,6 @@
 import { countryName as nameOf } from "../contract/contact-message.ts";
+import { describeWait, EXPIRY_NOTICE_MS, type Wait } from "../contract/desk.ts";
 import { formatDuration } from "../contract/duration.ts";
-import { describeWait, EXPIRY_NOTICE_MS, type Wait } from "../contract/operator-limits.ts";
 import { asSentence, plural as pluralOf, visible } from "../contract/text.ts";
 import type { MessageView } from "./api.ts";
 

@@ -14,7 +14,7 @@ export interface FetchedFile {
 }
 
 /** The emissions of a page's first view: an entry of `carbon.json`. */
-export interface PageCarbon {
+interface PageCarbon {
   page: string;
   /** Present if the page fetches different files on different screen sizes. */
   view?: View;

@@ -68,7 +68,7 @@ interface Company {
   isOurs?: boolean;
 }
 
-export interface Claims {
+interface Claims {
   claims: readonly ListedClaim[];
   /** The files that nobody has signed as they are, with all their sentences. */
   unsigned: readonly { file: string; sha256: string; sentences: readonly string[] }[];

@@ -4,7 +4,7 @@ import { fillMarks } from "../contract/facts.ts";
 import type { Problem, SettingString } from "./site-dir.ts";
 import { findPathProblems, type SiteText } from "./texts.ts";
 
-export interface LinkTargets {
+interface LinkTargets {
   settings: RenderContext["settings"];
   /** The paths of each page; the first is that of its text. */
   pages: readonly (readonly string[])[];

@@ -6,10 +6,10 @@ import { z } from "zod";
 import { elementsOf, isElement, parseOptions, textOf } from "../app/markdown.ts";
 import { fillMarks, unknownFacts } from "../contract/facts.ts";
 
-export type Report = (line: number, message: string) => void;
+type Report = (line: number, message: string) => void;
 
 /** A paragraph, heading, row, description or other text that readers see as one. Facts have their names: `{brand}`. */
-export interface Block {
+interface Block {
   text: string;
   line: number;
 }

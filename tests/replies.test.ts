@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { replySubject } from "../contract/reply.ts";
+import { replySubject } from "../contract/desk.ts";
 import { erasePerson } from "../server/desk/person.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import type { Mailer } from "../server/mail/mailer.ts";

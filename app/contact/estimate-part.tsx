@@ -25,7 +25,7 @@ export const FOOTPRINT_PATH = "/assets/footprint";
 
 export type ResultModule = typeof import("./estimate-result.tsx");
 
-export interface Estimator {
+interface Estimator {
   module: ResultModule;
   read: Read;
 }

@@ -21,7 +21,7 @@ if (typeof document !== "undefined") {
 }
 
 export function readEstimate(own: Values, example: ExampleName | "", electricity: ElectricityTable): Reading {
-  const values = example === "" ? own : exampleValues(example, own.country);
+  const values = example === "" ? own : { ...START_VALUES, ...EXAMPLES[example], country: own.country };
   const parsed = parseFootprint(values);
   const inputs = parsed.ok ? parsed.inputs : parsed.rest;
   // Why an amount cannot be read. The estimate leaves it out.
@@ -123,10 +123,6 @@ const EXAMPLES: Readonly<Record<ExampleName, Figures>> = {
     "footprint.shortFlights": "1",
   },
 };
-
-export function exampleValues(name: ExampleName, country: string): Values {
-  return { ...START_VALUES, ...EXAMPLES[name], country };
-}
 
 const UNIT_OF: Readonly<Partial<Record<EstimateName, EstimateName>>> = {
   "footprint.electricityKwh": "footprint.electricityPer",

@@ -59,7 +59,7 @@ export interface FootprintLine {
  * The totals with the sources' lowest and highest figures for these inputs, and what those figures apply to. The range
  * does not measure the sources' own error.
  */
-export interface FootprintRange {
+interface FootprintRange {
   lowKg: number;
   highKg: number;
   between: readonly string[];

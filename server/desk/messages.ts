@@ -1,6 +1,5 @@
 import { contactFieldsOf } from "../../contract/contact-message.ts";
-import { REPLY_UNDO_MS, type Wait } from "../../contract/operator-limits.ts";
-import { replySubject } from "../../contract/reply.ts";
+import { REPLY_UNDO_MS, replySubject, type Wait } from "../../contract/desk.ts";
 import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";

@@ -6,12 +6,7 @@ import superjson from "superjson";
 import { z } from "zod";
 import { adviceLine } from "../../contract/commands.ts";
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
-import {
-  MAX_NOTE_LENGTH,
-  MAX_REPLY_LENGTH,
-  MAX_SEARCH_LENGTH,
-  MAX_SUBJECT_LENGTH,
-} from "../../contract/operator-limits.ts";
+import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SEARCH_LENGTH, MAX_SUBJECT_LENGTH } from "../../contract/desk.ts";
 import { asSentence } from "../../contract/text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { TABS } from "../store/messages.ts";

@@ -1,4 +1,4 @@
-import type { DraftText, Unfinished } from "../../contract/reply.ts";
+import type { DraftText, Unfinished } from "../../contract/desk.ts";
 import { actionProblem, type Change, noteBefore, readNote, writeChanges } from "./actions.ts";
 import { type Database, insertRows, onlyRow, type Sql } from "./database.ts";
 import { readLocked } from "./message-rows.ts";

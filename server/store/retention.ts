@@ -1,4 +1,4 @@
-import { EXPIRY_NOTICE_MS } from "../../contract/operator-limits.ts";
+import { EXPIRY_NOTICE_MS } from "../../contract/desk.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn, type Sql, timeOf } from "./database.ts";

@@ -1,8 +1,8 @@
+import { describeWait, type Wait } from "../../../contract/desk.ts";
 import { formatDuration } from "../../../contract/duration.ts";
 import type { FootprintEstimate } from "../../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../../contract/footprint/fields.ts";
 import { describeInputs } from "../../../contract/footprint/words.ts";
-import { describeWait, type Wait } from "../../../contract/operator-limits.ts";
 import { capitalised, visible, visibleLines } from "../../../contract/text.ts";
 import { type StoredMessage, stateOf } from "../../store/store.ts";
 import type { readStatus } from "../desk.ts";

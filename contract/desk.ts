@@ -1,4 +1,4 @@
-// What the operator's operations accept. The server checks it, and the inbox limits its fields to it.
+// What the operator's inbox and the server share: limits of what is accepted, waits, drafts and replies.
 
 export const MAX_NOTE_LENGTH = 2000;
 export const MAX_SUBJECT_LENGTH = 200;
@@ -29,3 +29,22 @@ export const REPLY_UNDO_MS = 10_000;
 
 /** An erasure is announced this long before, or half of the retention period before if that is shorter. */
 export const EXPIRY_NOTICE_MS = 7 * 86_400_000;
+
+export interface DraftText {
+  subject: string;
+  text: string;
+}
+
+/** What an operator has not finished about a message: a reply and a note. */
+export interface Unfinished extends DraftText {
+  note: string;
+}
+
+export function replySubject(reference: string): string {
+  return `Re: Your message (${reference})`;
+}
+
+export function quote({ acceptedAt, name, message }: { acceptedAt: Date; name: string; message: string }): string {
+  const day = acceptedAt.toISOString().slice(0, 10);
+  return [`On ${day}, ${name} wrote:`, ...message.split("\n").map((line) => `> ${line}`)].join("\n");
+}
