@@ -16,7 +16,6 @@ import { writeExpiry } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
 import type { StoredMessage } from "./store.ts";
-import { mayTakeMinutes } from "./thread.ts";
 
 // What operators do with all messages of one person.
 
@@ -145,11 +144,11 @@ export function createPeople(database: Database, account: string | null) {
     },
 
     /** Removes all readable copies of erased messages from the database's own files. Returns false if there were none. */
-    finishErasure: mayTakeMinutes(async (): Promise<boolean> => {
+    async finishErasure(): Promise<boolean> {
       if ((await readMeta(query, ERASURE_MARK)) === null) return false;
       await eraseTraces();
       await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
       return true;
-    }),
+    },
   };
 }

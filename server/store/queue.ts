@@ -8,7 +8,6 @@ import { readLastReplies, type ThreadedReply } from "./replies.ts";
 import { expiry } from "./retention.ts";
 import { type Channel, type DeliveryState, rulesOf, type StoredMessage } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
-import { mayTakeMinutes } from "./thread.ts";
 
 // What the outbox does with deliveries, the same for every channel.
 
@@ -279,8 +278,8 @@ export function createQueue(database: Database, secret: string, author: string |
      * attempt does not count, unless the delivery has waited for more than five days. The outboxes of all nodes together do
      * this at most once a minute: returns `null` if it was done within the last minute.
      */
-    flushBacklog: mayTakeMinutes((channel: Channel, given: Date | null, by: "outbox" | "operator") => {
-      return transaction(async (sql): Promise<number[] | null> => {
+    flushBacklog(channel: Channel, given: Date | null, by: "outbox" | "operator"): Promise<number[] | null> {
+      return transaction(async (sql) => {
         const now = await timeOf(sql, given);
         if (by === "outbox") {
           const [isFirst] = await sql.query(
@@ -301,13 +300,13 @@ export function createQueue(database: Database, secret: string, author: string |
         if (by === "operator") await addEvents(sql, ids, { kind: "retried", at: now, channel, author });
         return ids;
       }, LONG);
-    }),
+    },
 
     /**
      * Corrects times that lie too far ahead, because a clock was set back: due times, leases, and what counts towards
      * limits. Call it at the start and every hour. A lease still lasts longer than its attempt, so nothing is sent twice.
      */
-    repairTimes: mayTakeMinutes(async (given: Date | null): Promise<void> => {
+    async repairTimes(given: Date | null): Promise<void> {
       const now = await timeOf(database, given);
       const at = (ms: number) => now.getTime() + ms;
       const repair = (statement: string, ...values: Value[]) => query(statement, values);
@@ -318,7 +317,7 @@ export function createQueue(database: Database, secret: string, author: string |
       );
       await repair("UPDATE deliveries SET leased_until = $1 WHERE leased_until > $1", at(LEASE_MS));
       await repair("DELETE FROM hits WHERE at > $1", at(MINUTE_MS));
-    }),
+    },
 
     countDeliveries(): Promise<DeliveryCount[]> {
       const first = (column: string) =>

@@ -5,7 +5,6 @@ import { type Database, onlyRow, readColumn, type Sql, timeOf } from "./database
 import { lessonsChanged } from "./spam.ts";
 import { CHANNELS, rulesOf } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
-import { mayTakeMinutes } from "./thread.ts";
 
 // Announces expiring messages, then erases them. A message's mail has two times, both NULL if RETENTION keeps messages
 // in its state: `expires_at`, when the message is erased, and `announce_at`, when that is announced at the latest.
@@ -88,7 +87,7 @@ export function createRetention(database: Database) {
      * Erases the messages that have expired and were announced, and client hashes older than a day; returns references.
      * A message waits while its mail or a reply is queued, or while it is restricted.
      */
-    purge: mayTakeMinutes(async (given: Date | null): Promise<string[]> => {
+    async purge(given: Date | null): Promise<string[]> {
       const now = await timeOf(database, given);
       // Rows from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
       const day = [now.getTime() - DAY_MS, now.getTime() + DAY_MS];
@@ -111,7 +110,7 @@ export function createRetention(database: Database) {
         },
         { isLong: true },
       );
-    }),
+    },
 
     async findExpiring(given: Date | null): Promise<Expiring> {
       const now = await timeOf(database, given);
@@ -127,10 +126,10 @@ export function createRetention(database: Database) {
     },
 
     /** The erasure is at the end of the period, or of the notice that the announcement gives if that is later. */
-    markAnnounced: mayTakeMinutes(async ({ foundAt }: Pick<Expiring, "foundAt">) => {
+    async markAnnounced({ foundAt }: Pick<Expiring, "foundAt">): Promise<void> {
       const sql = `UPDATE deliveries SET announce_at = NULL, expires_at = CASE WHEN announce_at < $1
           THEN CAST($1 AS BIGINT) + expires_at - announce_at ELSE expires_at END WHERE ${IS_UNANNOUNCED}`;
       await transaction(({ query }) => query(sql, [foundAt]), { isLong: true });
-    }),
+    },
   };
 }

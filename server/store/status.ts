@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { HOUR_MS } from "../time.ts";
 import { type Database, type Query, readMeta, type Sql, timeOf, writeMeta } from "./database.ts";
 import type { Channel } from "./store.ts";
-import { mayTake } from "./thread.ts";
 
 /** Why a channel sends nothing, and since when. */
 export interface Pause {
@@ -52,7 +51,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
   let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   return {
     /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
-    nextChange: mayTake(Number.POSITIVE_INFINITY, nextChange),
+    nextChange,
     lastBackupAt: () => readTime(query, BACKED_UP),
     /**
      * Rejects if no message should be stored: at once if the database's files are gone or damaged, otherwise if a small

@@ -1,6 +1,9 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
 import { MINUTE_MS, withinMs } from "../time.ts";
+import type { Archive } from "./archive.ts";
+import type { People } from "./people.ts";
+import type { Queue } from "./queue.ts";
 import { type PlainError, restoreError, StoreUnavailable, toPlainError } from "./store.ts";
 
 // An object whose parts run in another thread: calling `queue.claim` here calls it there.
@@ -10,25 +13,29 @@ const MAX_CALLS = 10_000;
 
 /** A call that takes longer is reported as unavailable, but may still complete. */
 const CALL_LIMIT_MS = 8000;
+/** For methods that change or copy any number of rows. */
+const LONG_CALL_LIMIT_MS = 15 * MINUTE_MS;
+const LONG_CALLS: readonly string[] = [
+  "people.finishErasure",
+  "queue.flushBacklog",
+  "queue.repairTimes",
+  "archive.markAnnounced",
+  "archive.purge",
+] satisfies (`people.${keyof People}` | `queue.${keyof Queue}` | `archive.${keyof Archive}`)[];
+/** Resolves only after a change, which may never come. */
+const ENDLESS_CALL = "status.nextChange";
+
+function limitOf(method: string): number {
+  return LONG_CALLS.includes(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS;
+}
 
 type Call = { id: number; method: string; args: readonly unknown[] };
-/** What the thread has: each part's methods, with the limit of a call, and plain values. */
-type Served = Readonly<Record<string, Readonly<Record<string, number>> | Uint8Array>>;
+/** What the thread has: the names of each part's methods, and plain values. */
+type Served = Readonly<Record<string, readonly string[] | Uint8Array>>;
 /** The reply with which the thread reports that what it serves is unusable until a restart. */
 const ENDED = -1;
 /** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: PlainError };
-
-const limitsMs = new WeakMap<object, number>();
-
-/** Sets how long a call of the method from another thread may take. */
-export function mayTake<Method extends object>(limitMs: number, method: Method): Method {
-  limitsMs.set(method, limitMs);
-  return method;
-}
-
-/** For methods that change or copy any number of rows. */
-export const mayTakeMinutes = <Method extends object>(method: Method): Method => mayTake(15 * MINUTE_MS, method);
 
 function noAnswer(limitMs: number): StoreUnavailable {
   const problem = `The message database has not answered for ${limitMs / 1000} s`;
@@ -70,7 +77,7 @@ export async function openInThread<Target>(
     onEnd(ended);
   }
 
-  function call(method: string, limitMs: number, ...args: unknown[]): Promise<unknown> {
+  function call(method: string, ...args: unknown[]): Promise<unknown> {
     const isFull = waiting.size >= MAX_CALLS;
     if (ended || isFull)
       return Promise.reject(ended ?? new StoreUnavailable({ problem: "Too many calls wait for the database" }));
@@ -78,18 +85,17 @@ export async function openInThread<Target>(
     const answer = Promise.withResolvers<unknown>();
     waiting.set(lastId, answer);
     thread.postMessage({ id: lastId, method, args } satisfies Call);
-    return Number.isFinite(limitMs) ? withinMs(limitMs, answer.promise, noAnswer) : answer.promise;
+    return method === ENDLESS_CALL ? answer.promise : withinMs(limitOf(method), answer.promise, noAnswer);
   }
   async function close(): Promise<void> {
-    const closed = ended ? Promise.resolve() : call("close", CALL_LIMIT_MS);
+    const closed = ended ? Promise.resolve() : call("close");
     ended ??= new StoreUnavailable({ problem: "The message database is closed" });
     await closed.finally(() => thread.terminate());
   }
   const served = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
   const parts = Object.entries(served as Served).map(([part, methods]) => {
     if (methods instanceof Uint8Array) return [part, methods];
-    const calls = Object.entries(methods).map(([name, limitMs]) => [name, call.bind(null, `${part}.${name}`, limitMs)]);
-    return [part, Object.fromEntries(calls)];
+    return [part, Object.fromEntries(methods.map((name) => [name, call.bind(null, `${part}.${name}`)]))];
   });
   return { ...Object.fromEntries(parts), close } as Target;
 }
@@ -115,14 +121,10 @@ export async function serveThread(open: (onEnd: (error: StoreUnavailable) => voi
   await answer(0, async (): Promise<Served> => {
     target = { ...(await open((error) => reply({ id: ENDED, failure: toPlainError(error) }))) };
     const { close: _, ...parts } = target;
-    const served = Object.entries(parts).map(([part, methods]) => {
-      if (methods instanceof Uint8Array) return [part, methods];
-      const limits = Object.entries(methods as Methods).map(([name, method]) => [
-        name,
-        limitsMs.get(method) ?? CALL_LIMIT_MS,
-      ]);
-      return [part, Object.fromEntries(limits)];
-    });
+    const served = Object.entries(parts).map(([part, methods]) => [
+      part,
+      methods instanceof Uint8Array ? methods : Object.keys(methods as Methods),
+    ]);
     return Object.fromEntries(served);
   });
 }
