@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { Advice } from "../../contract/commands.ts";
@@ -48,8 +47,6 @@ const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
-// Older versions could lose committed rows if two processes write to one database in WAL mode.
-const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
 export const APPLICATION_ID = 0x42436d67;
 
@@ -69,19 +66,11 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
-interface SqliteOptions {
-  /** Called once if the files are no longer those that were opened. From then on every call rejects. */
-  onLost?: ((error: StoreUnavailable) => void) | undefined;
-  /** SQLite's own version. */
-  version?: string | undefined;
-}
-
-/** Opens the file; creates it if necessary. Safe if several processes do so at once. */
-export async function openSqlite(
-  file: string,
-  { onLost = () => {}, version = versions.sqlite }: SqliteOptions = {},
-): Promise<Database> {
-  requireSafeVersion(version ?? "");
+/**
+ * Opens the file; creates it if necessary. Safe if several processes do so at once. `onLost` is called once if the files
+ * are no longer those that were opened. From then on every call rejects.
+ */
+export async function openSqlite(file: string, onLost = (_: StoreUnavailable) => {}): Promise<Database> {
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   const query = queryOf(db);
@@ -247,13 +236,6 @@ function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
     return db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
   } finally {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  }
-}
-
-function requireSafeVersion(version: string): void {
-  if (version.localeCompare(OLDEST_SAFE, "en", { numeric: true }) < 0) {
-    const remedy = `${OLDEST_SAFE} or newer is needed: update Node, or set DATABASE_URL`;
-    throw new StoreRefused({ problem: `SQLite ${version} may lose messages`, remedy });
   }
 }
 
