@@ -4,6 +4,7 @@ import { lessonsChanged } from "./spam.ts";
 import {
   type Channel,
   type Deliveries,
+  type Delivery,
   type EventKind,
   type MessageState,
   rulesOf,
@@ -36,19 +37,9 @@ const MESSAGE_FIELDS = [
   "correctedAt",
   ...FIELD_NAMES,
 ] as const;
-const DELIVERY_FIELDS = [
-  "messageId",
-  "channel",
-  "state",
-  "changedAt",
-  "dueAt",
-  "attempts",
-  "error",
-  "expiresAt",
-] as const;
 
 type MessageRow = Pick<RowOf<"messages">, (typeof MESSAGE_FIELDS)[number]>;
-type DeliveryRow = Pick<RowOf<"deliveries">, (typeof DELIVERY_FIELDS)[number]>;
+type DeliveryRow = RowOf<"deliveries">;
 
 /** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
 export async function readMessages({ query, dialect }: Sql, ids: readonly number[]): Promise<StoredMessage[]> {
@@ -56,7 +47,7 @@ export async function readMessages({ query, dialect }: Sql, ids: readonly number
   const read = <Row>(columns: string, table: string, id: string) =>
     query<Row>(`SELECT ${columns} FROM ${table} WHERE ${dialect.isIn(id, "$1")}`, [ids]);
   const messages = await read<MessageRow>(columnsOf("messages", ...MESSAGE_FIELDS), "messages", "id");
-  const deliveries = await read<DeliveryRow>(columnsOf("deliveries", ...DELIVERY_FIELDS), "deliveries", "message_id");
+  const deliveries = await read<DeliveryRow>("*", "deliveries", "message_id");
   const rows = new Map(messages.map((row) => [row.id, row]));
   const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
   return ids.flatMap((id) => {
@@ -70,7 +61,10 @@ const isKeeping = ({ channel, state }: DeliveryRow) => state === "queued" && rul
 
 function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
   const deliveries = Object.fromEntries(
-    rows.map(({ messageId: _, expiresAt: __, channel, ...delivery }) => [channel, delivery]),
+    rows.map(({ channel, state, changedAt, dueAt, attempts, error }) => [
+      channel,
+      { state, changedAt, dueAt, attempts, error } satisfies Delivery,
+    ]),
   ) as Deliveries;
   const { state, changedAt, dueAt, attempts } = deliveries.mail;
   const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
