@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
+import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
 import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
@@ -347,15 +347,10 @@ function identify(pending: PendingMessage, now: Date, secret: string): Candidate
   };
 }
 
-/** The fields of 1.0.0. Their values come first and without a name, so that fingerprints of that version stay equal. */
-const FIRST_FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
-
 /** Every field and input of a message, in an order that does not depend on how they were sent. */
 function wordsOf(message: ContactMessage, footprint: FootprintEstimate | null): string[] {
-  const later = FIELD_NAMES.filter((field) => !FIRST_FIELDS.includes(field) && message[field] !== "");
-  const named = { ...footprint?.inputs, ...Object.fromEntries(later.map((field) => [field, message[field]])) };
-  const pairs = Object.entries(named).map(([name, value]) => `${name}=${value}`);
-  return [...FIRST_FIELDS.map((field) => message[field]), ...pairs.sort()];
+  const inputs = Object.entries(footprint?.inputs ?? {}).map(([name, value]) => `${name}=${value}`);
+  return [...FIELD_NAMES.map((field) => message[field]), ...inputs.sort()];
 }
 
 /**
