@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { canonicalEmail } from "../../contract/email-address.ts";
-import { castTypeOf, kindOf, type NewRow, type Table } from "./tables.ts";
+import { castTypeOf, type NewRow, type Table } from "./tables.ts";
 
 /** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
@@ -93,7 +93,7 @@ export function toParameter(value: Value): string | number | null {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 }
 
-/** Converts a row by the kinds of its columns: `due_at` becomes the time `dueAt`. */
+/** Converts a row by the names of its columns: `due_at` becomes the time `dueAt`, `is_counted` a boolean. */
 export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields {
   const record: Record<string, unknown> = {};
   for (const column of Object.keys(row)) {
@@ -112,9 +112,8 @@ function fieldOf(column: string) {
   if (known) return known;
   const name = column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   const toDate = (ms: unknown) => new Date(ms as number);
-  const kind = kindOf(column);
-  if (kind === undefined && column.endsWith("_at")) throw new Error(`${column} is not declared in tables.ts`);
-  const read = kind === "time" ? toDate : kind === "flag" ? Boolean : (value: unknown) => value;
+  const isTime = column === "at" || column.endsWith("_at");
+  const read = isTime ? toDate : column.startsWith("is_") ? Boolean : (value: unknown) => value;
   const field = { name, read };
   fields.set(column, field);
   return field;

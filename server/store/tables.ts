@@ -3,7 +3,7 @@ import type { Channel, DeliveryState, EventKind, Lesson, QuarantineReason } from
 // The columns of every table, declared once: the SQL of new tables, the types of rows, conversions, casts and the columns
 // of a backup follow.
 
-/** A time is stored in milliseconds since 1970, a flag as 0 or 1. */
+/** A time is stored in milliseconds since 1970, a flag as 0 or 1. Names tell them apart: `…_at` and `is_…`. */
 type Kind = "id" | "text" | "integer" | "time" | "flag";
 
 /** `rule` follows its type in SQL. `Value` is the type of its value in a row. */
@@ -138,9 +138,6 @@ export const INDEXES: readonly string[] = [
   "INDEX hits_by_hash ON hits (hash, at)",
 ];
 
-/** What statements call a result that is no column. All others keep the database's type. */
-const RESULTS = { first_at: time, last_at: time, day_at: time, queued_at: time, unseen_since_at: time };
-
 type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 
 /** A row as `query` returns it. */
@@ -166,21 +163,16 @@ export function columnsOf<Name extends Table, Key extends keyof RowOf<Name> & st
 }
 
 const kinds = new Map<string, Kind>();
-for (const columns of [RESULTS, ...Object.values(TABLES)]) {
+for (const columns of Object.values(TABLES)) {
   for (const [name, { kind }] of Object.entries(columns)) {
     if ((kinds.get(name) ?? kind) !== kind) throw new Error(`Columns named ${name} have different kinds`);
     kinds.set(name, kind);
   }
 }
 
-/** Columns with the same name have the same kind. `undefined` for a computed result. */
-export function kindOf(column: string): Kind | undefined {
-  return kinds.get(column);
-}
-
 /** The type for a CAST, in both databases. */
 export function castTypeOf(column: string): string {
-  const kind = kindOf(column);
+  const kind = kinds.get(column);
   return kind === undefined || kind === "text" ? "TEXT" : "BIGINT";
 }
 
