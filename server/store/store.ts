@@ -28,8 +28,6 @@ interface ChannelRules {
   } | null;
   /** What exports call the time of its delivery. `null` for the mail, whose facts are those of the message. */
   deliveredAtName: string | null;
-  /** The heading of its column in `messages list`; `null` for none. */
-  listColumn: string | null;
 }
 
 /**
@@ -47,7 +45,6 @@ export const CHANNEL_RULES = {
     maxUnknown: 5,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
     deliveredAtName: null,
-    listColumn: null,
   },
   acknowledgement: {
     name: "Acknowledgement",
@@ -59,7 +56,6 @@ export const CHANNEL_RULES = {
     maxUnknown: 1,
     trouble: null,
     deliveredAtName: "acknowledgedAt",
-    listColumn: null,
   },
   hook: {
     name: "Web hook",
@@ -71,7 +67,6 @@ export const CHANNEL_RULES = {
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
     deliveredAtName: "hookSentAt",
-    listColumn: "HOOK",
   },
   reply: {
     name: "Reply",
@@ -83,7 +78,6 @@ export const CHANNEL_RULES = {
     maxUnknown: 1,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
     deliveredAtName: "repliedAt",
-    listColumn: null,
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;
 
