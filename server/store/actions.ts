@@ -17,7 +17,7 @@ import type { RowOf } from "./tables.ts";
 
 // What operators do with messages: which messages allow an action, what it changes, and how that is undone.
 
-/** What an action changes in a message. A lesson (`taught`) is what it teaches the spam filter. */
+/** `taught` is the lesson for the spam filter. */
 export interface Change extends Partial<Pick<StoredMessage, "answeredAt" | "quarantineReason" | "taught">> {
   deliveries?: Partial<Record<Channel, Delivery>>;
 }
@@ -89,7 +89,6 @@ export function allowedActions(message: StoredMessage, now: Date): (Action | "re
   return [...ACTIONS, "reply" as const].filter((action) => actionProblem(action, message, now) === null);
 }
 
-/** The deliveries for which `after` does not return `null`, as they are after the change. */
 function changed(
   { deliveries }: StoredMessage,
   after: (delivery: Delivery, channel: Channel) => Delivery | null,
@@ -121,7 +120,6 @@ const quarantined = (message: StoredMessage, now: Date) =>
     return isMeant ? { ...delivery, state: "quarantined", changedAt: now, dueAt: null, error: null } : null;
   });
 
-/** The part of the message that a change replaces, for the event of the change. */
 export function noteBefore(message: StoredMessage, change: Change): string {
   const before = Object.keys(change).map((field) => [field, message[field as keyof Change]]);
   return JSON.stringify(Object.fromEntries(before));
@@ -132,8 +130,8 @@ export function readNote(note: string): Change {
 }
 
 /**
- * Puts back what was before. Not the opposite action: that would mail a message that was held back. Deliveries that were
- * added since, such as an acknowledgement, leave or enter the quarantine with the mail; what was delivered stays so.
+ * Not the opposite action: that would mail a message that was held back. Deliveries that were added since, such as an
+ * acknowledgement, leave or enter the quarantine with the mail.
  */
 function putBack(before: Change, message: StoredMessage, now: Date): Change {
   if (!before.deliveries) return before;
@@ -144,8 +142,8 @@ function putBack(before: Change, message: StoredMessage, now: Date): Change {
 }
 
 /**
- * Changes messages that are locked; the operator has seen them. Leases stay, so that an attempt in progress can still be
- * recorded. A mail that was delivered before it left the quarantine is not sent again.
+ * The messages are locked. Leases stay, so that an attempt in progress can still be recorded. A mail that was delivered
+ * before it left the quarantine is not sent again.
  */
 export async function writeChanges(
   { query, dialect }: Sql,
@@ -197,7 +195,7 @@ const MARKS = "answered unanswered marked-as-spam released undone replied restri
 
 export function createActions({ transaction }: Database, author: string | null) {
   return {
-    /** Applies the action to the messages that allow it; returns their references. Those with the same step are undone together. */
+    /** Returns the references of the messages that allow it. Those with the same step are undone together. */
     act(action: Action, { references, versions }: Selection, now: Date, step: string | null = null): Promise<string[]> {
       return transaction(async (sql) => {
         const found = await readLocked(sql, "reference", references.map(normaliseReference));
@@ -220,10 +218,7 @@ export function createActions({ transaction }: Database, author: string | null) 
       });
     },
 
-    /**
-     * Takes back the marks of a step, and skips messages that were marked again since. Returns references; `null` if there
-     * are no such marks.
-     */
+    /** Skips messages that were marked again since. Returns references; `null` if there are no such marks. */
     undo(step: string, now: Date): Promise<{ done: string[]; skipped: string[] } | null> {
       return transaction(async (sql) => {
         const { query, dialect } = sql;
@@ -265,7 +260,6 @@ export function createActions({ transaction }: Database, author: string | null) 
       });
     },
 
-    /** Returns false if there is no such message. */
     addNote(reference: string, text: string, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
         const messages = await readLocked(sql, "reference", [normaliseReference(reference)]);

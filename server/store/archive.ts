@@ -39,7 +39,6 @@ const IN_USE: Advice = {
 
 export type Archive = ReturnType<typeof createArchive>;
 
-/** `lockOut` excludes every website until the function that it returns is called, or throws; `null` without such a lock. */
 export function createArchive(database: Database, account: string | null, lockOut: (() => () => void) | null) {
   const { query, transaction, copyTo, verify } = database;
   return {
@@ -62,11 +61,10 @@ export function createArchive(database: Database, account: string | null, lockOu
     },
 
     /**
-     * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted:
-     * those that this database, the backup or `listed` names, a list that 1.1.0 kept for either of them. Keeps the
-     * restrictions of the messages that it replaces. Rejects with StoreRefused if a website runs, if there are messages and
-     * they must not be replaced, or if the file is not a backup of this or an earlier version. `waiting` is the number of
-     * messages that will be sent, `restrictions` of those that are newer than the backup.
+     * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were
+     * accepted: those that this database, the backup or `listed` names, a list that 1.1.0 kept for either of them.
+     * `waiting` is the number of messages that will be sent, `restrictions` of the restricted ones that are newer than
+     * the backup.
      */
     async restore(file: string, isReplacing: boolean, listed: readonly ListedErasure[]) {
       const backup = await openBackup(file);
@@ -133,10 +131,7 @@ interface Backup {
   close(): void;
 }
 
-/**
- * Opens a backup of any released version for reading. One of an earlier version is copied beside itself, and the copy
- * is upgraded and read. `close` removes the copy.
- */
+/** One of an earlier version is copied beside itself, and the copy is upgraded and read. `close` removes the copy. */
 async function openBackup(file: string): Promise<Backup> {
   try {
     accessSync(file, constants.R_OK);
@@ -160,8 +155,8 @@ async function openBackup(file: string): Promise<Backup> {
 }
 
 /**
- * Throws StoreRefused if a table or a column is missing. Others, such as `lost_and_found` of SQLite's `.recover`, are
- * not read: only names of our own become part of a statement.
+ * Other tables, such as `lost_and_found` of SQLite's `.recover`, are not read: only names of our own become part of a
+ * statement.
  */
 function requireTables(db: DatabaseSync, file: string): void {
   const columns = db.prepare(
@@ -175,7 +170,6 @@ function requireTables(db: DatabaseSync, file: string): void {
   }
 }
 
-/** Creates a SQLite database, or upgrades one. */
 async function openUpgraded(file: string): Promise<Database> {
   const database = await openSqlite(file);
   await database
@@ -223,7 +217,6 @@ function readBackupVersion(db: DatabaseSync, file: string): number {
   return Number(value);
 }
 
-/** Replaces all rows with those of the backup, except messages of people who were erased since. */
 async function copyAll(sql: Sql, { db }: Backup, listed: readonly ListedErasure[], account: string | null, now: Date) {
   const { query, dialect } = sql;
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
@@ -281,14 +274,12 @@ async function keepRestrictions(sql: Sql, restricted: readonly string[], author:
   return ids.length;
 }
 
-/** Made with the secret of this database or of the backup. */
 type ListedErasure = Omit<Erasure, "secret">;
 
 function secretOf(db: DatabaseSync): string {
   return String(db.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET)?.value);
 }
 
-/** The erasures that this database, the backup or the list names. */
 async function allErasures({ query }: Sql, db: DatabaseSync, listed: readonly ListedErasure[]): Promise<Erasure[]> {
   const sql = "SELECT hash, secret, at FROM erasures";
   const ofBackup = db.prepare(sql).all() as { hash: string; secret: string; at: number }[];
@@ -300,10 +291,7 @@ async function allErasures({ query }: Sql, db: DatabaseSync, listed: readonly Li
   ];
 }
 
-/**
- * Whether a row of `messages` is from a person who was erased after it was accepted. `ownSecret` is the one of its
- * database, which made the hashes of its former addresses.
- */
+/** `ownSecret` is the one of the database of the rows, which made the hashes of their former addresses. */
 function erasedBy(erasures: readonly Erasure[], ownSecret: string) {
   const erasedAtMs = new Map<string, number>();
   for (const { hash, secret, at } of erasures) {

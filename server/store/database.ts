@@ -15,18 +15,15 @@ export interface TransactionOptions {
   isLong?: boolean;
 }
 
-/**
- * What rules run statements with: a database, where each statement is a transaction of its own, committed when it
- * resolves (and on disk if the server waits for that), or an open transaction.
- */
+/** A database, where each statement is a transaction of its own, or an open transaction. */
 export interface Sql {
   readonly query: Query;
   readonly dialect: Dialect;
 }
 
 /**
- * SQLite or PostgreSQL. Drivers contain no rules: rules are written once and use `query` and `transaction`. Every
- * method rejects with StoreUnavailable if the database cannot be used.
+ * Drivers contain no rules: rules are written once, for SQLite and PostgreSQL. Every method rejects with
+ * StoreUnavailable if the database cannot be used.
  */
 export interface Database extends Sql {
   /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given `sql`. */
@@ -38,10 +35,7 @@ export interface Database extends Sql {
   nextChange(): Promise<void>;
   /** Removes all traces of deleted rows from the database's own files. */
   eraseTraces(): Promise<void>;
-  /**
-   * Rejects if the database's files were removed or replaced while they were open, or if any process found them damaged.
-   * Writes nothing.
-   */
+  /** Rejects if the database's files were removed or replaced, or if any process found them damaged. Writes nothing. */
   verify(): Promise<void>;
   /** Writes a SQLite database with all rows into an empty file. `createEmpty` creates the tables. */
   copyTo(file: string, createEmpty: (file: string) => Promise<Database>): Promise<void>;
@@ -63,7 +57,6 @@ export interface Dialect {
   lockRows(table: string, skip?: "skip"): string;
   /** The email address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
-  /** Whether the column's value is in the list. */
   isIn(column: string, jsonArray: string): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
@@ -119,7 +112,6 @@ function fieldOf(column: string) {
   return field;
 }
 
-/** The row of a statement that always returns exactly one. */
 export async function onlyRow<Row>(query: Query, sql: string, values?: readonly Value[]): Promise<Row> {
   const [row] = await query<Row>(sql, values);
   if (!row) throw new Error("The database returned no row");
@@ -170,7 +162,6 @@ export async function timeOf({ query, dialect }: Sql, given: Date | null = null)
   return new Date(ms);
 }
 
-/** A stored value by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {
   const [value = null] = await readColumn<string>(query, "SELECT value FROM meta WHERE name = $1", [name]);
   return value;

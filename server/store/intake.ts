@@ -39,9 +39,8 @@ export interface AcceptanceRules {
 }
 
 /**
- * `stored` and `repeated` contain the reference of a message that is on disk. `repeated`: the same key and body, or the
- * same text and estimate within ten minutes. `key-reused`: the same client sent the key before with another body.
- * `limited`: nothing was stored.
+ * `repeated`: the same key and body, or the same text and estimate within ten minutes. `key-reused`: the same client
+ * sent the key before with another body. `limited`: nothing was stored.
  */
 export type Acceptance =
   | { kind: "stored"; reference: string; state: "queued" | "quarantined" }
@@ -66,10 +65,7 @@ interface PendingMessage {
 
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 
-/**
- * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit
- * of its message.
- */
+/** Messages that arrive together share one commit, and so one wait for the disk. */
 export function createIntake({ transaction, verify }: Database, secret: string, findSpam: Spam["findSpam"]) {
   const waiting: Waiting[] = [];
   let draining: Promise<void> | null = null;
@@ -87,8 +83,7 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
     try {
       const acceptances = await transaction(
         (sql) => acceptBatch(sql, secret, findSpam, batch),
-        // Nodes accept one after the other, so limits and repeats are exact. That costs little, because each batch
-        // contains every message that arrived in the meantime.
+        // Nodes accept one after the other, so limits and repeats are exact.
         { lock: "accepting" },
       );
       // Must precede the confirmation: messages in a removed file are lost after a restart.
@@ -118,7 +113,6 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
         return new StoreUnavailable({ problem });
       });
     },
-    /** Resolves once no message waits. */
     async settled(): Promise<void> {
       while (draining) await draining;
     },
@@ -132,10 +126,7 @@ interface Candidate extends PendingMessage {
   key: { hash: string; clientProof: string } | null;
 }
 
-/**
- * Decides on messages one after the other and stores the new ones, within the current transaction. Each query is for
- * the whole batch, so the number of statements does not depend on the batch size.
- */
+/** Each query is for the whole batch, so the number of statements does not depend on the batch size. */
 async function acceptBatch(
   sql: Sql,
   secret: string,
@@ -185,11 +176,10 @@ async function acceptBatch(
       keys.push({ reference, key_hash: key.hash, client_proof: key.clientProof });
       past.keys.push({ keyHash: key.hash, reference, fingerprint, clientProof: key.clientProof });
     }
-    // A repeat that adds a row counts too. The hit does not name the message, so that a stored network hash never leads
-    // to what its owner wrote.
+    // A repeat that adds a row counts too. The hit does not name the message, so that no hash leads to a text.
     if ((acceptance.kind === "stored" || isNewKey) && rules.rateLimits.length > 0) {
       for (const network of submission.networks) {
-        // Further hits add no information about a network over its limit, and a flood of them would fill the table.
+        // Further hits would say no more, and a flood of them would fill the table.
         if (waitMs(network, past, candidate) > 0) continue;
         const { hash } = network;
         const ms = coarseMs(nowMs, rules.rateLimits);
@@ -212,7 +202,6 @@ async function acceptBatch(
   return acceptances;
 }
 
-/** Applies the rules in order. A new message gets `reference`. */
 function decide(
   candidate: Candidate,
   reference: string,
@@ -238,9 +227,7 @@ function decide(
   const quarantineReason = reasonToHold();
   return { kind: "stored", reference, state: quarantineReason ? "quarantined" : "queued", quarantineReason };
 
-  /**
-   * Quarantines instead of refusing, so that the message of a visitor who shares a network with an attacker is kept.
-   */
+  /** Held, not refused, so that the message of a visitor who shares a network with an attacker is kept. */
   function reasonToHold(): QuarantineReason | null {
     if (submission.isTrapped) return "trap";
     if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
@@ -255,14 +242,11 @@ type KnownKey = Known & Pick<RowOf<"keys">, "keyHash" | "clientProof">;
 const KNOWN = columnsOf("messages", "reference", "fingerprint");
 type KnownHit = { hash: string; ms: number };
 
-/** Earlier messages that matter to a batch, including those in the batch itself. */
 interface Past {
   messages: KnownMessage[];
   keys: KnownKey[];
-  /** The times of each network's messages, by its hash. */
   hits: Map<string, readonly KnownHit[]>;
   queuedLastHour: number;
-  /** The messages in the batch that the spam filter holds back. */
   spam: Awaited<ReturnType<Spam["findSpam"]>>;
 }
 

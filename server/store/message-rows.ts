@@ -24,7 +24,6 @@ export const EVENT_TEXT = "COALESCE(detail, subject || '\n\n' || text)";
  */
 export const MESSAGES = "messages LEFT JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
-/** The columns that are shown or compared. */
 const MESSAGE_FIELDS = [
   "id",
   "reference",
@@ -41,7 +40,7 @@ const MESSAGE_FIELDS = [
 type MessageRow = Pick<RowOf<"messages">, (typeof MESSAGE_FIELDS)[number]>;
 type DeliveryRow = RowOf<"deliveries">;
 
-/** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
+/** In the order of the row numbers, with their deliveries. Always two statements. */
 export async function readMessages({ query, dialect }: Sql, ids: readonly number[]): Promise<StoredMessage[]> {
   if (ids.length === 0) return [];
   const read = <Row>(columns: string, table: string, id: string) =>
@@ -110,7 +109,6 @@ interface NewEvent {
   at: Date;
   channel?: Channel;
   detail?: string | null;
-  /** The operator who did it; `null` for the website. */
   author: string | null;
 }
 

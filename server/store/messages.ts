@@ -27,7 +27,6 @@ export interface MessagePlace {
   next: string | null;
 }
 
-/** `channel` is set for events of a delivery. */
 export type StoredEvent = Pick<RowOf<"events">, "at" | "kind" | "channel" | "detail" | "author">;
 
 export interface Note {
@@ -53,7 +52,6 @@ export interface MessageFilter {
   limit?: number;
 }
 
-/** The channels whose failure affects a message. */
 const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
 const hasDelivery = (state: "queued" | "failed") => `is_restricted = 0 AND id IN
     (SELECT message_id FROM deliveries WHERE state = '${state}' AND channel IN (${AFFECTING}))`;
@@ -71,7 +69,6 @@ const COUNTED = Object.entries(TAB_CONDITION)
   .join(", ");
 const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
 
-/** Appends its values to `values`. */
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
   const conditions: string[] = [];
@@ -124,7 +121,6 @@ export function createMessages(database: Database, account: string | null) {
       return (await read(sql, [normaliseReference(reference)]))[0] ?? null;
     },
 
-    /** `null` if there is no such message. */
     async placeOf(reference: string, filter: MessageFilter): Promise<MessagePlace | null> {
       const values: Value[] = [normaliseReference(reference)];
       const all = `SELECT id, accepted_at FROM ${MESSAGES}`;
@@ -170,9 +166,11 @@ export function createMessages(database: Database, account: string | null) {
       return notes;
     },
 
-    /** Changes after every event of any message, after a deletion, and when an operator starts or ends a draft. */
+    /**
+     * Changes after every event of any message, after a deletion (by the number of messages), and when an operator
+     * starts or ends a draft.
+     */
     async changeToken(): Promise<string> {
-      // The number of messages reveals a deletion.
       const token = await onlyRow<Record<"message" | "event" | "count" | "drafts" | "minute", number | null>>(
         query,
         `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,

@@ -32,14 +32,10 @@ export interface StoreOptions {
   upgrades?: boolean;
   /** Called once if the store has become unusable until a restart: its thread ended, or its files were replaced. */
   onEnd?(error: StoreUnavailable): void;
-  /** The number of connections to PostgreSQL; 8 by default. */
   maxConnections?: number;
 }
 
-/**
- * Opens the store that the settings name. Rejects with StoreRefused or StoreUnavailable, whose message is one line with
- * the remedy. Loads the PostgreSQL library only if it is needed.
- */
+/** Rejects with StoreRefused or StoreUnavailable, whose message is one line with the remedy. */
 export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
   if (!options.isServer || databaseUrl !== null) return openHere(settings, options);
@@ -53,7 +49,6 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   return Object.assign(store, { close: () => close().finally(unlock) });
 }
 
-/** Opens the store in the current thread: the server's database thread, or an operator's command. */
 export async function openHere(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
   const { isServer = false, upgrades = isServer } = options;
@@ -106,7 +101,6 @@ interface Rules extends Pick<StoreSettings, "retention" | "account">, Pick<Store
   checkIntervalMs?: number;
 }
 
-/** Combines all rules with either database. Closes the database if it cannot be used. */
 export async function createStore(database: Database, rules: Rules) {
   const { retention, account = null, isServer = false, upgrades = true, lockOut = null, checkIntervalMs } = rules;
   const { query, transaction } = database;

@@ -33,7 +33,6 @@ function readPerson(sql: Sql, email: string): Promise<StoredMessage[]> {
   return readLocked(sql, sql.dialect.lowerCaseEmail, [normaliseEmail(email)]);
 }
 
-/** The former addresses of a message, with the time of the correction that replaced each. */
 export function readFormer(formerAddresses: string): Omit<Erasure, "secret">[] {
   return formerAddresses.split(" ").map((one) => {
     const [hash = "", ms] = one.split(":");
@@ -42,8 +41,8 @@ export function readFormer(formerAddresses: string): Omit<Erasure, "secret">[] {
 }
 
 /**
- * What to record about an erasure: the address, and all addresses that its messages had before corrections. Later
- * messages from a former address are from its real owner.
+ * The address, and all that its messages had before corrections. Later messages from a former address are from its real
+ * owner.
  */
 async function erasuresOf({ query, dialect }: Sql, email: string, at: Date): Promise<Erasure[]> {
   const secret = await readSecret(query);
@@ -52,7 +51,7 @@ async function erasuresOf({ query, dialect }: Sql, email: string, at: Date): Pro
   return [{ hash: hashWith(secret, email), at }, ...former.flatMap(readFormer)].map((one) => ({ ...one, secret }));
 }
 
-/** Adds the erasures to those of the database. Of one address and secret, it keeps the latest. */
+/** Of one address and secret, it keeps the latest. */
 export async function recordErasures({ query, dialect }: Sql, erasures: readonly Erasure[]): Promise<void> {
   const sorted = erasures.toSorted((one, other) => one.at.getTime() - other.at.getTime());
   const latest = new Map(sorted.map(({ hash, secret, at }) => [hash + secret, [hash, secret, at.getTime()]]));
@@ -82,7 +81,6 @@ export type People = ReturnType<typeof createPeople>;
 export function createPeople(database: Database, account: string | null) {
   const { query, transaction, eraseTraces } = database;
   return {
-    /** Corrects all messages of a person; returns their number. */
     rectify(email: string, changes: Partial<ContactMessage>, now: Date, removesFootprint = false): Promise<number> {
       return transaction(async (sql) => {
         const ids = idsOf(await readPerson(sql, email));
@@ -124,8 +122,8 @@ export function createPeople(database: Database, account: string | null) {
     },
 
     /**
-     * Erases the messages and returns their references. Also without messages, it records the erasure in the same
-     * transaction: a backup may have some. Call `finishErasure` afterwards to remove their traces.
+     * Also without messages, it records the erasure in the same transaction: a backup may have some. Call
+     * `finishErasure` afterwards to remove their traces.
      */
     async erase(email: string): Promise<string[]> {
       const now = await timeOf(database);
@@ -143,7 +141,7 @@ export function createPeople(database: Database, account: string | null) {
       );
     },
 
-    /** Removes all readable copies of erased messages from the database's own files. Returns false if there were none. */
+    /** Returns false if there was nothing to remove. */
     async finishErasure(): Promise<boolean> {
       if ((await readMeta(query, ERASURE_MARK)) === null) return false;
       await eraseTraces();

@@ -78,7 +78,6 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
   };
 }
 
-/** A few connections, each with time limits. */
 function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -97,9 +96,9 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
         type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as "text"),
     } as pg.CustomTypesConfig,
   });
-  // An idle connection broke. The pool has already dropped it, and the next query opens another.
+  // An idle connection broke: the next query opens another.
   pool.on("error", () => {});
-  // A connection in use broke. Its query rejects, which is enough. Without a listener, Node would end the program.
+  // A connection in use broke: its query rejects. Without a listener, Node would end the program.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
@@ -118,7 +117,6 @@ function checked<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Cannot run in a transaction. */
 async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
@@ -237,13 +235,11 @@ function toStoreError(error: unknown): unknown {
   return new StoreUnavailable({ problem, remedy: "check DATABASE_URL and the PostgreSQL server" }, { cause: error });
 }
 
-/** Whether the transaction was cancelled in favour of another. */
 function mayTryAgain(error: unknown): boolean {
   const code = error instanceof StoreUnavailable ? sqlState(error.cause) : undefined;
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 }
 
-/** Whether the connection failed or is in an unknown state. */
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
   const code = sqlState(error.cause);

@@ -14,7 +14,6 @@ import { columnsOf, type RowOf } from "./tables.ts";
 export interface Claim {
   channel: Channel;
   message: StoredMessage;
-  /** Includes the current attempt. */
   attempts: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
@@ -33,25 +32,20 @@ export type Outcome =
   | { kind: "deferred"; delayMs: number; error: string }
   | { kind: "paused" | "failed" | "skipped"; error: string };
 
-/** At most `count` deliveries with the same name in any `windowMs`. */
 export interface NamedLimit extends Limit {
   name: string;
 }
 
-/** Deliveries of a channel in a state that is not final or needs an operator, without those of restricted messages. */
+/** Without the deliveries of restricted messages. */
 export interface DeliveryCount {
   channel: Channel;
   state: DeliveryState;
   count: number;
-  /** When the first of them reached the state. */
   firstAt: Date;
   /** When the last of them did; of the quarantined ones, the last one that no operator has opened. */
   lastAt: Date | null;
-  /** The quarantined ones that no operator has opened. */
   unseen: number;
-  /** When the first of these was accepted. */
   unseenSinceAt: Date | null;
-  /** The unopened ones that look like spam. */
   unseenSpam: number;
   /** The one that reached the state first: its message, and why its last attempt failed. */
   reference: string;
@@ -66,11 +60,9 @@ export const LEASE_MS = 5 * MINUTE_MS;
 const SPREAD_MS = MINUTE_MS;
 /** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
-/** For statements that may change a long backlog. */
 const LONG = { isLong: true };
 export const GIVEN_UP = "given up: it is not known how the last attempt ended, so it may have arrived";
 
-/** Excludes restricted messages. */
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
@@ -79,10 +71,7 @@ const IS_UNSEEN = "quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_rest
 const UNSEEN = `SELECT count(*) FROM messages WHERE ${IS_UNSEEN}`;
 const LAST_UNSEEN_AT = `SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id DESC LIMIT 1`;
 
-/**
- * Leases the channel's ($1) oldest deliveries that are due now ($2) for $3 ms, at most $4, under the token $5, and
- * counts the new attempt. The search reads only the rows that it returns from the index by due time.
- */
+/** Leases the channel's ($1) oldest deliveries that are due now ($2) for $3 ms, at most $4, under the token $5. */
 const claimStatement = ({ lockRows }: Dialect) => `
   WITH chosen AS MATERIALIZED (
     SELECT message_id FROM deliveries
@@ -107,7 +96,6 @@ function ending(changes: string, state: string): string {
 const IS_MINE = "state = 'queued' AND lease_token = $3";
 const ended = (state: "failed" | "skipped") =>
   ending(`state = '${state}', changed_at = $4, due_at = NULL, error = $5, ${expiry(`'${state}'`, "$4")}`, IS_MINE);
-// One statement for each outcome.
 const DELIVERED = ending(
   `state = 'delivered', changed_at = $4, due_at = NULL, error = NULL, ${expiry("'delivered'", "$4")}`,
   `state = 'failed' OR ${IS_MINE} OR state = 'queued' AND changed_at = $5
@@ -125,7 +113,6 @@ const INTERRUPTED = `UPDATE deliveries SET state = 'failed', changed_at = $2, du
     ${expiry("'failed'", "$2")}, lease_token = NULL, leased_until = NULL
   WHERE channel = $1 AND state = 'queued' AND leased_until <= $2 AND attempts >= $3 RETURNING message_id`;
 
-/** Returns false if the delivery is not queued any more, or not for this claim. */
 async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): Promise<boolean> {
   const { channel, message, token, queuedAt } = claim;
   const run = async (statement: string, ...values: Value[]) =>
@@ -153,8 +140,8 @@ export function createQueue(database: Database, secret: string, author: string |
   const { query, dialect, transaction } = database;
   return {
     /**
-     * Leases up to `limit` due deliveries to this worker, oldest due first, and counts the new attempt. A delivery whose
-     * last worker died has failed instead if its channel allows no more attempts with an unknown outcome.
+     * Leases due deliveries to this worker, oldest due first, and counts the new attempt. A delivery whose last worker
+     * died has failed instead if its channel allows no more attempts with an unknown outcome.
      */
     claim(channel: Channel, limit: number, leaseMs: number, given: Date | null): Promise<Claim[]> {
       const { maxUnknown, queuedBy } = rulesOf(channel);
@@ -176,9 +163,8 @@ export function createQueue(database: Database, secret: string, author: string |
     },
 
     /**
-     * Counts a claimed delivery towards the limits, only once for all of its attempts. If a limit is already reached,
-     * returns its name and counts nothing; `null` if the delivery may be sent. Exact on any number of nodes. Rejects if the
-     * lease went to another node or the message is gone.
+     * Counts a claimed delivery towards the limits, once for all of its attempts. If a limit is reached, returns its
+     * name and counts nothing. Rejects if the lease went to another node or the message is gone.
      */
     admit(
       { channel, message, token }: Claim,
@@ -216,11 +202,10 @@ export function createQueue(database: Database, secret: string, author: string |
     },
 
     /**
-     * Records how an attempt ended. Returns false and changes nothing if the
-     * lease went to another node or the message is gone. Records a success even without the lease, because a sent delivery
-     * must not be sent again, unless an operator has queued it again since. If the message was quarantined meanwhile, its
-     * mail stays quarantined, and the history says that it was delivered. In the same transaction, adds the delivery of the
-     * channel `next`, once for each message, in quarantine if the mail is.
+     * Returns false and changes nothing if the lease went to another node or the message is gone. Records a success
+     * even without the lease, because a sent delivery must not be sent again, unless an operator has queued it again
+     * since. A mail that was quarantined meanwhile stays so, and the history says that it was delivered. In the same
+     * transaction, adds the delivery of the channel `next`, once for each message, in quarantine if the mail is.
      */
     settle(claim: Claim, outcome: Outcome, given: Date | null, next: Channel | null = null): Promise<boolean> {
       const { channel, message, reply } = claim;
@@ -251,7 +236,6 @@ export function createQueue(database: Database, secret: string, author: string |
       });
     },
 
-    /** For what is sent once, after a delivery: the history is the only place that knows of it. */
     async noteCopyFailure({ channel, message }: Claim, detail: string, given: Date | null): Promise<void> {
       const at = await timeOf(database, given);
       await addEvents(database, [message.id], { kind: "copy-failed", at, channel, detail, author });
@@ -259,7 +243,6 @@ export function createQueue(database: Database, secret: string, author: string |
 
     /** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */
     async dueInMs(channel: Channel, given: Date | null): Promise<number | null> {
-      // An index answers each minimum, independent of the queue's length.
       const first = (column: string, isMeant: string) =>
         readColumn<number>(
           query,
@@ -275,8 +258,8 @@ export function createQueue(database: Database, secret: string, author: string |
 
     /**
      * Spreads all deliveries that wait for a later attempt over the next minute, and returns their row numbers. That
-     * attempt does not count, unless the delivery has waited for more than five days. The outboxes of all nodes together do
-     * this at most once a minute: returns `null` if it was done within the last minute.
+     * attempt does not count, unless the delivery has waited for more than five days. Returns `null` if an outbox of
+     * any node did this within the last minute.
      */
     flushBacklog(channel: Channel, given: Date | null, by: "outbox" | "operator"): Promise<number[] | null> {
       return transaction(async (sql) => {
@@ -303,8 +286,8 @@ export function createQueue(database: Database, secret: string, author: string |
     },
 
     /**
-     * Corrects times that lie too far ahead, because a clock was set back: due times, leases, and what counts towards
-     * limits. Call it at the start and every hour. A lease still lasts longer than its attempt, so nothing is sent twice.
+     * Corrects times that lie too far ahead, because a clock was set back. A lease still lasts longer than its attempt,
+     * so nothing is sent twice.
      */
     async repairTimes(given: Date | null): Promise<void> {
       const now = await timeOf(database, given);

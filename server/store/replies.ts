@@ -26,7 +26,6 @@ export interface Draft extends Unfinished {
 export interface ReplyOptions {
   /** If given, a message with another version gets no reply. */
   version?: string | undefined;
-  /** How long the reply can be taken back. */
   undoMs?: number;
   /** Also marks the message as answered now, not when the reply is delivered. */
   isAnswer?: boolean;
@@ -35,7 +34,6 @@ export interface ReplyOptions {
 /** The author of drafts of commands without an account, and of version 1.0.0, which had one draft for each message. */
 const NOBODY = "";
 
-/** The last reply of each message, by row number. */
 export async function readLastReplies({ query, dialect }: Sql, ids: readonly number[]) {
   const rows = await query<Reply & { messageId: number; sentAt: Date | null }>(
     `SELECT message_id, key, subject, text, sent_at FROM replies WHERE ${dialect.isIn("message_id", "$1")} ORDER BY event_id`,
@@ -63,7 +61,6 @@ function listDrafts({ query, dialect }: Sql, references: readonly string[]) {
 export function createReplies({ query, dialect, transaction }: Database, account: string | null) {
   const author = account ?? NOBODY;
 
-  /** The operator's draft, and those of others, newest first. */
   async function readDrafts(sql: Sql, reference: string): Promise<{ own: Draft | null; others: Draft[] }> {
     const drafts = (await listDrafts(sql, [normaliseReference(reference)])).reverse();
     const isOwn = (draft: Draft) => draft.author === account;
@@ -83,7 +80,6 @@ export function createReplies({ query, dialect, transaction }: Database, account
     readDrafts: (reference: string) => readDrafts({ query, dialect }, reference),
     listDrafts: (references: readonly string[]) => listDrafts({ query, dialect }, references),
 
-    /** Saves the operator's draft; the last save wins. Returns false if there is no such message. */
     saveDraft(reference: string, draft: Unfinished, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
         const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
@@ -93,8 +89,8 @@ export function createReplies({ query, dialect, transaction }: Database, account
     },
 
     /**
-     * Queues the reply and removes the operator's draft of it. Returns false if the message does not allow a reply or has
-     * changed since. For a repeated reply, returns true and does not send it again.
+     * Also removes the operator's draft of it. Returns false if the message does not allow a reply or has changed
+     * since. For a repeated reply, returns true and does not send it again.
      */
     reply(
       reference: string,
@@ -134,8 +130,8 @@ export function createReplies({ query, dialect, transaction }: Database, account
     },
 
     /**
-     * Takes back a reply that is not being sent yet, and makes it a draft again, above what the operator has written
-     * since. Nobody got it, so the history does not mention it. Returns false if it is too late.
+     * Makes the reply a draft again, above what the operator has written since. Nobody got it, so the history does not
+     * mention it. Returns false if it is too late.
      */
     takeBackReply(reference: string, key: string, now: Date): Promise<boolean> {
       return transaction(async (sql) => {

@@ -10,19 +10,14 @@ import { columnsOf, type RowOf } from "./tables.ts";
 // in its state: `expires_at`, when the message is erased, and `announce_at`, when that is announced at the latest.
 // `announce_at` is NULL once it was announced.
 
-/**
- * Messages that RETENTION erases within a week and a day, or sooner with a short period. Their erasure is announced.
- */
 export interface Expiring {
   foundAt: Date;
   count: number;
   unanswered: number;
   firstAt: Date | null;
-  /** The messages that no alert has announced. */
   unannounced: number;
 }
 
-/** For each state: how long messages are kept, and how long before its erasure a message is announced. */
 function periodsOf(retention: Retention) {
   return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
     const keptMs = retention[`${state}Ms`];
@@ -51,8 +46,7 @@ export async function writeExpiry({ query, dialect }: Sql, ids: readonly number[
 }
 
 /**
- * Applies RETENTION to all messages if it has changed, or after a restore. What was announced stays announced, unless
- * the message is kept longer now.
+ * Does nothing if RETENTION has not changed. What was announced stays announced, unless the message is kept longer now.
  */
 export async function applyRetention({ query }: Sql, retention: Retention): Promise<void> {
   const periods = periodsOf(retention);
@@ -73,7 +67,6 @@ export async function applyRetention({ query }: Sql, retention: Retention): Prom
 /** Marks the table as changed: no message has this state. */
 export const FORGET_RETENTION = "INSERT INTO retention VALUES ('none', 0, 0) ON CONFLICT DO NOTHING";
 
-/** The channels whose queued deliveries keep a message. */
 const KEEPING = CHANNELS.flatMap((channel) => (rulesOf(channel).keepsMessage ? `'${channel}'` : [])).join();
 const IS_EXPIRING = `channel = 'mail' AND message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)`;
 /** Due for announcement now ($1) or before the next one. The first condition is for the index. */
@@ -84,8 +77,8 @@ export function createRetention(database: Database) {
   const { query, transaction, dialect } = database;
   return {
     /**
-     * Erases the messages that have expired and were announced, and client hashes older than a day; returns references.
-     * A message waits while its mail or a reply is queued, or while it is restricted.
+     * Erases expired messages that were announced, and client hashes older than a day; returns references. A message
+     * waits while its mail or a reply is queued, or while it is restricted.
      */
     async purge(given: Date | null): Promise<string[]> {
       const now = await timeOf(database, given);

@@ -9,14 +9,12 @@ import { allTables, INDEXES, KEYS, type NewRow, type RowOf, type Table } from ".
 /** The version of the tables that tables.ts declares. Version 1 is that of 1.0.0, version 2 that of 1.1.0. */
 export const SCHEMA_VERSION = 3;
 
-/** What to do with a database of a newer version. */
 const GO_BACK =
   "run that version; to go back, restore a backup made before the upgrade into an empty database, as docs/operations.md describes";
 
 /**
- * Creates or upgrades the tables to this version, and resolves to the database's secret. Run it in a transaction with the lock
- * `migrating`. Rejects with StoreRefused if the database needs another version of the program, or if its tables do not
- * match its version. Rejects with StoreUnavailable if a later attempt may succeed.
+ * Creates or upgrades the tables, and resolves to the database's secret. Run it in a transaction with the lock
+ * `migrating`.
  */
 export async function migrate(sql: Sql): Promise<string> {
   const { query } = sql;
@@ -54,10 +52,7 @@ export function createIndexes({ lowerCaseEmail }: Dialect): string[] {
   return INDEXES.map((index) => `CREATE ${index.replace("LOWER_CASE_EMAIL", lowerCaseEmail)}`);
 }
 
-/**
- * For commands, which must not change the schema, because the website may run another version: resolves to the
- * database's secret. Rejects with StoreRefused unless the tables are of this version. Writes nothing.
- */
+/** For commands: the website may run another version, so they must not change the schema. */
 export async function readSecret(sql: Sql): Promise<string> {
   const version = await readSchemaVersion(sql);
   if (version === null) {
@@ -74,7 +69,7 @@ export async function readSecret(sql: Sql): Promise<string> {
   return (await readMeta(sql.query, SECRET)) ?? "";
 }
 
-/** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */
+/** `null` for a database without our tables. */
 export async function readSchemaVersion({ query, dialect: { findTable } }: Sql): Promise<number | null> {
   const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
   if (!(await hasTable("meta"))) {

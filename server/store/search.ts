@@ -20,14 +20,12 @@ export function fold(text: string): string {
     .replaceAll("ς", "σ");
 }
 
-/** The parts of a message by their names, and what operators added. The reference is found without hyphens too. */
 export function searchText(reference: string, texts: readonly string[]): string {
   return fold([reference, reference.replaceAll("-", ""), ...texts].join("\n"));
 }
 
 const MESSAGES_AT_A_TIME = 500;
 
-/** Writes the texts of these messages, or of all. */
 export async function writeSearchTexts(sql: Sql, ids?: readonly number[]): Promise<void> {
   const { query, dialect } = sql;
   type Texts = { id: number; reference: string } & Record<string, string>;

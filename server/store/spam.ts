@@ -101,14 +101,12 @@ const READ_CHARACTERS = { beginning: 800, end: 300 };
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** These scripts have no spaces, so a dictionary finds the words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
-/** Made when it is first needed: that takes a tenth of the server's start. */
 let segmenter: Intl.Segmenter | undefined;
 const LINK = /(?:https?:\/\/|www\.)([^\s/?#:]{1,100})/gi;
 
 /**
- * The words of a message, each once, and what else tells spam: the address's domain, the hosts of links and their
- * number, which contain a colon and so differ from words. Leaves out the sender's name, because messages from other
- * people with that name say nothing.
+ * Also what else tells spam: the address's domain, the hosts of links and their number, which contain a colon and so
+ * differ from words. Leaves out the sender's name: messages from other people with that name say nothing.
  */
 export function wordsOf({ message, email }: Pick<ContactMessage, "message" | "email">): string[] {
   const { beginning, end } = READ_CHARACTERS;
@@ -139,7 +137,6 @@ function segmentsOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** The number of lessons of each kind. */
 export interface Counts {
   spam: number;
   good: number;
@@ -147,7 +144,6 @@ export interface Counts {
 
 /** With fewer lessons of either kind, the filter does not judge. */
 const NEEDED_LESSONS = 20;
-/** Above this number, the rarest words are dropped. */
 export const MAX_KNOWN_WORDS = 200_000;
 /** Added to a word's counts, because a word may occur in either kind even if it has not yet. */
 const SMOOTHING = 0.15;
@@ -156,7 +152,7 @@ const DOUBT = 30;
 const THRESHOLD = 0.62;
 /**
  * The filter judges only what it knows: a message passes if a smaller share of its words is in two good lessons, unless
- * it nearly copies marked spam. Without this, ten lessons of German spam held half of the genuine German messages.
+ * it nearly copies marked spam. Otherwise lessons in one language hold genuine messages in it.
  */
 const FAMILIAR = 0.15;
 const NEARLY_COPIED = 0.8;
@@ -166,18 +162,15 @@ function isTaughtEnough({ spam, good }: Counts): boolean {
   return Math.min(spam, good) >= NEEDED_LESSONS;
 }
 
-/** A word and the number of lessons with it. */
 interface Word extends Counts {
   text: string;
 }
 
-/** What a message taught; needed to take the lesson back. */
 export interface Taught {
   kind: Lesson;
   words: readonly Word[];
 }
 
-/** Counts the lessons with each word. */
 export function createSpamMemory() {
   const taught: Counts = { spam: 0, good: 0 };
   const known = new Map<string, Word>();
@@ -245,7 +238,6 @@ export function createSpamMemory() {
       return difference / all >= THRESHOLD;
     },
 
-    /** The words with the highest spam weights, highest first. */
     signsOf(texts: readonly string[]): string[] {
       const signs = weigh(texts).filter(({ weight }) => weight > 0);
       const heaviest = signs.sort((one, other) => other.weight - one.weight).slice(0, SHOWN_SIGNS);

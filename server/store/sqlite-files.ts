@@ -25,10 +25,7 @@ export function createPrivateFile(file: string): void {
   }
 }
 
-/**
- * Lets `write` fill a private temporary file, then links it as `file`. So a backup is complete or absent, and never
- * overwrites another file. Removes the remains of an interrupted backup.
- */
+/** A backup is complete or absent, and never overwrites another file. Removes the remains of an interrupted one. */
 export async function writeNewFile(
   file: string,
   write: (temporaryFile: string) => Promise<void> | void,
@@ -49,17 +46,16 @@ export async function writeNewFile(
 }
 
 /**
- * Detects removed or replaced files, to which SQLite writes without an error. Call it while the database is open. It
- * only reads file metadata, because opening and closing one of the files would release SQLite's locks.
+ * SQLite writes to removed or replaced files without an error. Call it while the database is open. It only reads file
+ * metadata, because opening and closing one of the files would release SQLite's locks.
  */
 export function rememberFiles(file: string) {
   const companions = [`${file}-wal`, `${file}-shm`];
   const opened = new Map([file, ...companions].map((path) => [path, identityOf(path)]));
   const isSame = (path: string) => identityOf(path) === opened.get(path);
   return {
-    /** Whether the files at their paths are still those that are open. */
     areInPlace: () => [...opened.keys()].every(isSame),
-    /** The write-ahead log's version; `null` if the log is empty. Changes after every write by any process. */
+    /** `null` if the log is empty. Changes after every write by any process. */
     logVersion(): string | null {
       const stats = statSync(`${file}-wal`, { throwIfNoEntry: false });
       return stats && stats.size > 0 ? `${stats.size} ${stats.mtimeMs}` : null;

@@ -52,9 +52,8 @@ export const APPLICATION_ID = 0x42436d67;
 
 /**
  * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
- * in the system's temporary folder. The next two halve the time of a commit: a cache of 32 MB holds the indexes of
- * 100,000 messages, and frequently changed pages reach the file once per 64 MB of log instead of once per 4 MB. The
- * size limit shrinks a log that grew during a long read.
+ * in the system's temporary folder. cache_size and wal_autocheckpoint make commits faster. journal_size_limit shrinks a
+ * log that grew during a long read.
  */
 const SETTINGS = `
   PRAGMA synchronous = FULL;
@@ -128,10 +127,7 @@ export async function openSqlite(file: string, onLost = (_: StoreUnavailable) =>
   };
 }
 
-/**
- * Holds a lock on the folder until the returned function is called or the process ends, when the system releases it.
- * Throws StoreRefused if another website holds the lock.
- */
+/** The system releases the lock when the process ends. Throws StoreRefused if another website holds it. */
 export function lockFolder(
   dataDir: string,
   remedy = "or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)",
@@ -152,13 +148,12 @@ export function lockFolder(
   return () => lock[Symbol.dispose]();
 }
 
-/** Maintains the files of an open database. Its functions run between transactions. */
 function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnavailable) => void) {
   const files = rememberFiles(file);
   let loss: StoreUnavailable | null = null;
   let logVersion: string | null = null;
 
-  /** Rejects if the files are not those that were opened. They never count as found again. */
+  /** Files never count as found again. */
   async function verify(): Promise<void> {
     if (loss === null && !files.areInPlace()) {
       const problem = `${file}, or its -wal or -shm file, was removed or replaced while it was in use`;
@@ -170,20 +165,18 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnava
     if (loss) throw loss;
   }
 
-  /** Call it regularly: it empties the write-ahead log once nobody writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     await verify();
     const before = logVersion;
     logVersion = files.logVersion();
-    // Does not wait: the next checkpoint moves what this one cannot.
+    // Empties the log once nobody writes. Does not wait: the next checkpoint moves what this one cannot.
     if (logVersion !== null && logVersion === before) checkpoint(db, 0);
   }
 
   return { verify, tick, end: files.removeStrays };
 }
 
-/** Prepares each statement once and keeps it: there are only a few dozen. */
 function queryOf(db: DatabaseSync): Query {
   const prepared = new Map<string, StatementSync>();
   return async <Row>(sql: string, values: readonly Value[] = []) => {
@@ -239,7 +232,6 @@ function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
   }
 }
 
-/** Refuses another program's file and does not change it. */
 function requireOwnFile(db: DatabaseSync, file: string): void {
   const refusal = {
     problem: `${file} is not a database of this program`,
@@ -290,7 +282,6 @@ const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: str
   15: ["its lock files cannot be used", "DATA_DIR must be on a local disk"],
 };
 
-/** A StoreUnavailable if a retry may succeed; any other error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (isSystemError(error)) {
     const problem = `The message database cannot be used: its files cannot be reached (${errorCode(error)})`;
@@ -308,7 +299,6 @@ export function toStoreError(error: unknown): unknown {
   return new StoreUnavailable({ problem, remedy }, { cause: error });
 }
 
-/** Whether the error says that a file is damaged. */
 export function isDamage(error: unknown): boolean {
   return error instanceof StoreUnavailable && DAMAGED.includes(primaryCode(error.cause));
 }

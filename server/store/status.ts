@@ -21,10 +21,8 @@ const CHECK_BYTES = 7000;
 /** A server counts as dead after two missed reports. */
 const SILENT_MS = 150_000;
 
-/** The last alert of a trouble. */
 export interface SentAlert {
   atMs: number;
-  /** When the trouble began. */
   sinceMs: number;
   problem: string;
   /** How many messages it was about, and when the newest of them joined. */
@@ -53,10 +51,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
     /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
     nextChange,
     lastBackupAt: () => readTime(query, BACKED_UP),
-    /**
-     * Rejects if no message should be stored: at once if the database's files are gone or damaged, otherwise if a small
-     * write fails. All callers share one write per ten seconds.
-     */
+    /** Rejects if no message should be stored. All callers share one write per ten seconds. */
     async ping(): Promise<void> {
       await verify();
       if (performance.now() - checkedAtMs >= checkIntervalMs) {
@@ -67,7 +62,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
       await checked;
     },
 
-    /** Reports that this server runs, and its paused channels. Call it at least once a minute, and with `null` on stop. */
+    /** Call it at least once a minute, and with `null` on stop. */
     async reportNode(pauses: readonly Pause[] | null, given: Date | null = null): Promise<void> {
       const nowMs = (await timeOf(database, given)).getTime();
       const report: NodeReport = { atMs: nowMs, pauses };
@@ -88,7 +83,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
       return new Map(rows.map(({ name, value }) => [name.slice(ALERT.length), JSON.parse(value)]));
     },
 
-    /** Replaces a sent alert if it is still `from`. Only one of the nodes that try gets true. */
+    /** Only one of the nodes that try gets true. */
     async moveAlert(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
       const [name, old, changed] = [ALERT + key, JSON.stringify(from), JSON.stringify(to)];
       const insert = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name";
@@ -103,7 +98,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
   };
 }
 
-/** Whether any server runs, when the last one ran (`null` if never), and the paused channels of running servers. */
+/** `lastSeenAt` is `null` if none ever ran. */
 export async function readWebsite(sql: Sql, given: Date | null = null) {
   const nodes = await readNodes(sql.query);
   const nowMs = (await timeOf(sql, given)).getTime();

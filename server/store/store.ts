@@ -7,7 +7,6 @@ import { DAY_MS, HOUR_MS } from "../time.ts";
 
 /** Everything about a channel except how it sends, which is in outbox/senders.ts. */
 interface ChannelRules {
-  /** Before the events of its deliveries, as in `Web hook: delivered`. */
   name: string;
   isUsed(config: Config): boolean;
   /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
@@ -106,10 +105,8 @@ export type EventKind = keyof typeof EVENT_NAME;
 export type Lesson = "spam" | "good";
 
 /**
- * `retry`: send the message's failed and waiting deliveries now. `release`: take the message out of quarantine, and send
- * it unless it was delivered before. `spam`: put it into quarantine.
- * `answer` and `unanswer`: mark it as answered, or remove the mark. `allowedActions` lists the actions that a message
- * allows.
+ * `retry`: send its failed and waiting deliveries now. `release`: take it out of quarantine, and send it unless it was
+ * delivered before. `spam`: put it into quarantine. `answer`, `unanswer`: mark it as answered, or not.
  */
 export const ACTIONS = ["retry", "release", "spam", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -142,7 +139,6 @@ export type Deliveries = { readonly mail: Delivery } & { readonly [Other in Excl
 
 export interface Delivery {
   state: DeliveryState;
-  /** When it reached its current state. */
   changedAt: Date;
   /** When the next attempt is due; only while queued. */
   dueAt: Date | null;
@@ -151,15 +147,11 @@ export interface Delivery {
   error: string | null;
 }
 
-/** The store is unavailable for now; a later attempt may succeed. */
 export class StoreUnavailable extends OperatorError {
   override readonly name = "StoreUnavailable";
 }
 
-/**
- * The store must not be used: another program's file, a newer schema, an unsafe database version, or a folder that
- * another server uses.
- */
+/** Another program's file, a newer schema, or a folder that another server uses. */
 export class StoreRefused extends OperatorError {
   override readonly name: string = "StoreRefused";
 }
@@ -169,7 +161,6 @@ export class StoreNotReady extends StoreRefused {
   override readonly name = "StoreNotReady";
 }
 
-/** Restores the class of an error from another thread. */
 export function restoreError({ name, message, stack, code, advice }: PlainError): Error {
   const kind = [StoreUnavailable, StoreRefused].find((known) => known.name === name);
   // With the stack of its thread, which shows where the defect is.

@@ -88,12 +88,10 @@ const TABLES = {
   /** Rows count towards limits. Their keyed hashes name no message and are kept for a day. */
   hits: { hash: text(), at: time },
   /**
-   * The people who were erased, so that no restored backup brings their messages back: keyed hashes of their addresses,
-   * each with the secret that it was made with, because a restore changes the database's own, and the time until which
-   * the address was theirs.
+   * So that no restored backup brings their messages back: keyed hashes of their addresses, each with the secret that
+   * it was made with, because a restore changes it, and the time until which the address was theirs.
    */
   erasures: { hash: text(), secret: text(), at: time },
-  /** RETENTION as the website applies it. */
   retention: { state: text<DeliveryState>(), kept_ms: integer, notice_ms: integer },
   meta: { name: text(), value: text() },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Column<unknown>>>>>;
@@ -101,7 +99,6 @@ const TABLES = {
 type Tables = typeof TABLES;
 export type Table = keyof Tables;
 
-/** The keys of tables without row numbers. */
 export const KEYS: { readonly [Name in Table]?: string } = {
   deliveries: "message_id, channel",
   replies: "event_id",
@@ -140,7 +137,6 @@ export const INDEXES: readonly string[] = [
 
 type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 
-/** A row as `query` returns it. */
 export type RowOf<Name extends Table> = {
   -readonly [Key in keyof Tables[Name] as CamelCase<Key>]: Tables[Name][Key] extends Column<infer Value>
     ? Value
@@ -170,7 +166,6 @@ for (const columns of Object.values(TABLES)) {
   }
 }
 
-/** The type for a CAST, in both databases. */
 export function castTypeOf(column: string): string {
   const kind = kinds.get(column);
   return kind === undefined || kind === "text" ? "TEXT" : "BIGINT";

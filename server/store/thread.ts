@@ -8,7 +8,6 @@ import { type PlainError, restoreError, StoreUnavailable, toPlainError } from ".
 
 // An object whose parts run in another thread: calling `queue.claim` here calls it there.
 
-/** Calls to a thread that hangs must not fill the memory. */
 const MAX_CALLS = 10_000;
 
 /** A call that takes longer is reported as unavailable, but may still complete. */
@@ -43,8 +42,8 @@ function noAnswer(limitMs: number): StoreUnavailable {
 }
 
 /**
- * Runs the file in a thread and resolves to the object that `serveThread` opens there. `close` ends the thread. `onEnd`
- * is called once if the thread ends without it, or reports an end. Then every call rejects.
+ * Resolves to the object that `serveThread` opens in the thread of the file. `close` ends the thread. `onEnd` is called
+ * once if the thread ends without it, or reports an end. Then every call rejects.
  */
 export async function openInThread<Target>(
   file: URL,
@@ -100,10 +99,7 @@ export async function openInThread<Target>(
   return { ...Object.fromEntries(parts), close } as Target;
 }
 
-/**
- * Call it in the thread. Opens the object and serves its parts. If opening fails, it serves only `close`. `open` gets a
- * function with which the object reports its end.
- */
+/** If opening fails, it serves only `close`. `open` gets a function with which the object reports its end. */
 export async function serveThread(open: (onEnd: (error: StoreUnavailable) => void) => Promise<object>): Promise<void> {
   type Methods = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
   let target: Readonly<Record<string, unknown>> = { close: () => {} };
