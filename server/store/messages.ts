@@ -123,25 +123,19 @@ export function createMessages(database: Database, account: string | null) {
 
     async placeOf(reference: string, filter: MessageFilter): Promise<MessagePlace | null> {
       const values: Value[] = [normaliseReference(reference)];
-      const all = `SELECT id, accepted_at FROM ${MESSAGES}`;
-      const found = `${all} ${whereOf(filter, dialect, values)}`;
-      const comesBefore = "(found.accepted_at, found.id) > (shown.accepted_at, shown.id)";
-      const comesAfter = comesBefore.replace(">", "<");
-      const neighbour = (where: string, order: string) =>
-        `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
-      type Place = { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">;
-      const [row] = await query<Place>(
-        `WITH found AS MATERIALIZED (${found}), shown AS (${all} WHERE reference = $1)
-     SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
-       (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
-       ${neighbour(comesBefore, NEWEST_FIRST.replaceAll(" DESC", ""))} AS previous,
-       ${neighbour(comesAfter, NEWEST_FIRST)} AS next
-     FROM shown`,
+      const found = `SELECT id, accepted_at, reference FROM ${MESSAGES} ${whereOf(filter, dialect, values)}`;
+      const thatAre = (comparison: string) =>
+        `FROM found WHERE (found.accepted_at, found.id) ${comparison} (shown.accepted_at, shown.id)`;
+      const [place] = await query<MessagePlace>(
+        `WITH found AS MATERIALIZED (${found})
+         SELECT (SELECT count(*) FROM found) AS total,
+           (SELECT (SELECT count(*) ${thatAre(">=")}) FROM found WHERE found.id = shown.id) AS position,
+           (SELECT reference ${thatAre(">")} ${NEWEST_FIRST.replaceAll(" DESC", "")} LIMIT 1) AS previous,
+           (SELECT reference ${thatAre("<")} ${NEWEST_FIRST} LIMIT 1) AS next
+         FROM messages AS shown WHERE shown.reference = $1`,
         values,
       );
-      if (!row) return null;
-      const { total, has, before, previous, next } = row;
-      return { position: has > 0 ? before + 1 : null, total, previous, next };
+      return place ?? null;
     },
 
     /** Oldest first. */
