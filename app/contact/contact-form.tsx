@@ -139,7 +139,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
               noValidate={isInteractive}
               onSubmit={submit}
             >
-              <p className="form-note">Fields marked with an asterisk are required.</p>
+              <p className="note">Fields marked with an asterisk are required.</p>
               {FIELD_NAMES.map((name) => (
                 <ContactInput key={name} {...fieldOf(name)} name={name} {...{ countries, allCountries }} />
               ))}

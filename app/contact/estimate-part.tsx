@@ -63,7 +63,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
     >
       <summary id={FOOTPRINT_TITLE_ID}>
         <h2>Estimate your footprint</h2>
-        <span className="footprint-optional">Optional: send an estimate along with your message.</span>
+        <span className="note">Optional: send an estimate along with your message.</span>
       </summary>
       <div className="footprint-body" id={FRAGMENT}>
         <div>
@@ -98,7 +98,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
         <div className="footprint-notes">
           {parts && <parts.Notes estimate={estimate} country={values.country} price={price} />}
         </div>
-        <div className="footprint-actions">
+        <div className="actions">
           <a
             id={NEXT_ID}
             className="button button-outline"
@@ -112,7 +112,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
           </a>
           {view.isEnclosed && <TextButton onClick={() => act(REMOVED, NEXT_ID)}>Remove the estimate</TextButton>}
         </div>
-        <p className="footprint-note">
+        <p className="note">
           This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
           water, buildings and investments, so most people and companies emit more.{" "}
           <a href={FOOTPRINT_PATH}>How we estimate</a>
@@ -136,7 +136,7 @@ function FoldedGroups({ title, note, groups, fieldOf }: FoldedGroupsProps) {
       onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
     >
       <summary>
-        <span>{title}</span> <span className="footprint-note">{note}</span>
+        <span>{title}</span> <span className="note">{note}</span>
       </summary>
       {groups.map((group) => (
         <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf} />
@@ -161,7 +161,7 @@ function QuestionGroup({ group: { legend, note, labels }, fieldOf }: QuestionGro
       <legend>
         <WordsFor words={legend} />
       </legend>
-      <p className="footprint-note" id={noteId}>
+      <p className="note" id={noteId}>
         <WordsFor words={note} />
       </p>
       {/* Orca does not read a fieldset's description, so the first field refers to the note too. */}

@@ -71,7 +71,7 @@ export function Field(props: FieldProps) {
       )}
       {children}
       {kind && (
-        <p className={`field-${kind}`} id={textId}>
+        <p className={kind === "error" ? "field-error" : "note"} id={textId}>
           {error ?? hint}
         </p>
       )}
@@ -89,7 +89,7 @@ function EmailField(field: FieldProps) {
   const suggestion = field.isTyping ? null : suggestEmail(field.value);
   return (
     <Field {...field} spellCheck={false}>
-      <div className="field-suggestion">
+      <div className="note field-suggestion">
         <p aria-live="polite">
           {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
           {suggestion !== null && (

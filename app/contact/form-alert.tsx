@@ -29,10 +29,8 @@ export function ErrorSummary({ state, outcome }: FailureProps) {
   const failure = failureOf(state);
   const count = problemsTitle(problems.length);
   return (
-    <Failure state={state} ref={outcome} className="alert error-summary" aria-labelledby="problems">
-      <h3 id={failure ? undefined : "problems"} className="alert-text">
-        {failure?.title ?? count}
-      </h3>
+    <Failure state={state} ref={outcome} className="notice error-summary" aria-labelledby="problems">
+      <h3 id={failure ? undefined : "problems"}>{failure?.title ?? count}</h3>
       {failure && (
         <p>
           <span>{failure.more}</span> <span id="problems">{count}</span>:
@@ -61,8 +59,8 @@ export function FailureAlert({ state, outcome }: FailureProps) {
   return (
     <div className="live" aria-live="assertive" aria-atomic="true">
       {failure && (
-        <Failure state={state} ref={outcome} className="alert">
-          <p className="alert-text">{failure.title}</p>
+        <Failure state={state} ref={outcome} className="notice">
+          <p>{failure.title}</p>
           <p>{failure.more}</p>
         </Failure>
       )}
@@ -74,7 +72,7 @@ export function FailureAlert({ state, outcome }: FailureProps) {
 export function EnclosedNote({ state, view, act }: { state: FormState; view: FormView; act: Act }) {
   const { isEnclosed, own, problems, unreadable } = view;
   if (!isEnclosed) {
-    return state.example !== "" && <p className="form-note">The example is not included.</p>;
+    return state.example !== "" && <p className="note">The example is not included.</p>;
   }
   const sentence = unbroken(
     problems.length === 0

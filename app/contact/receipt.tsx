@@ -98,7 +98,7 @@ interface ReceiptActionsProps {
 /** Outside of the live region, which has only text. Without script, only the link works. */
 export function ReceiptActions({ reference, isInteractive, isOfAddress, act }: ReceiptActionsProps) {
   return (
-    <div className="receipt-actions">
+    <div className="actions">
       {isInteractive && <CopyReference reference={reference} />}
       {isInteractive && <TextButton onClick={() => print()}>Print or save</TextButton>}
       <WriteAnother
@@ -152,7 +152,7 @@ export function SentElsewhere({ answerWithin }: { answerWithin: string }): React
   return (
     <div className="receipt sent-elsewhere">
       <ReceiptText receipt={null} answerWithin={answerWithin} />
-      <div className="receipt-actions">
+      <div className="actions">
         <WriteAnother />
       </div>
     </div>

@@ -389,7 +389,7 @@ async function seeSuccess(page: EnginePage): Promise<void> {
   await page.until(() => document.querySelector(".receipt") && !document.querySelector("#message"));
   expect(await page.evaluate(() => document.querySelector("[data-seen] .receipt-text")?.role)).toBe("status");
   await expectInView(page, ".receipt-text");
-  await expectInView(page, ".receipt-actions a");
+  await expectInView(page, ".receipt .actions a");
   await page.reload();
   await page.until(() => document.querySelector(".receipt-reference"));
   expect(await page.evaluate(() => document.title)).toMatch(/^Message sent/);
