@@ -16,8 +16,8 @@ async function openTwoServers() {
     ...office,
     team,
     strangers,
-    start: ({ perHour = 100, ...options }: Parameters<typeof office.start>[1] & { perHour?: number } = {}) => {
-      const acknowledgement = { mailer: office.smtpMailer(strangers), perHour };
+    start: (options: Parameters<typeof office.start>[1] = {}) => {
+      const acknowledgement = { mailer: office.smtpMailer(strangers) };
       return office.start(office.smtpMailer(team), { acknowledgement, ...options });
     },
     seen: (event: string, nth = 1) => office.log.seen(event, nth, "acknowledgement"),

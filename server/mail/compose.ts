@@ -13,7 +13,6 @@ import { QUARANTINE_REASON } from "../message-words.ts";
 import type { Reply, ThreadedReply } from "../store/replies.ts";
 import type { StoredMessage } from "../store/store.ts";
 
-/** Sender and recipient of the site's emails. */
 export interface MailIdentity {
   brand: string;
   mailFrom: string;
@@ -30,7 +29,6 @@ export interface ComposedMail extends SendMailOptions {
   part?: string;
 }
 
-/** A message as an email to the team. Every composition is the same except for the MIME boundary. */
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
   const country = countryName(message.country);
   return {
@@ -62,7 +60,6 @@ function toTeam(message: StoredMessage, identity: MailIdentity, subject: string)
   } satisfies ComposedMail;
 }
 
-/** The text of every acknowledgement, the facts of the settings in it, and the address for answers to it. */
 export interface AcknowledgementSettings {
   text: MailTexts["acknowledgement"];
   facts: Readonly<Record<string, string>>;
@@ -71,9 +68,8 @@ export interface AcknowledgementSettings {
 }
 
 /**
- * The mail that confirms a message to its sender, its only recipient. It contains nothing that the visitor wrote, so it
- * cannot be used to send a text to a third person. Its envelope has no sender: if it cannot be delivered, no mail comes
- * back (RFC 5321, section 4.5.5), and no program answers it.
+ * Contains nothing that the visitor wrote, so that it cannot be used to send a text to a third person. Its envelope has
+ * no sender: if it cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(
   { id, reference, email }: Pick<StoredMessage, "id" | "reference" | "email">,
@@ -100,9 +96,8 @@ export function composeAcknowledgement(
 }
 
 /**
- * An operator's reply, with the sender's message quoted below. The sender's answer goes to the team. It is a reply to
- * the last mail that the sender has: the acknowledgement or an earlier reply. It also refers to the message's mail,
- * which only the team has, so that the answer belongs to the team's thread.
+ * A reply to the last mail that the sender has: the acknowledgement or an earlier reply. It also refers to the message's
+ * mail, which only the team has, so that the answer belongs to the team's thread.
  */
 export function composeReply(
   message: StoredMessage,
@@ -134,10 +129,7 @@ export function composeReply(
   };
 }
 
-/**
- * The team's copy of a reply. It has the subject of the message's mail and refers to it and to earlier copies, because
- * some mail programs show only mails with the same subject as one thread. An answer to it goes to the sender.
- */
+/** Has the subject of the message's mail, because some mail programs show only mails with one subject as a thread. */
 export function composeCopy(
   message: StoredMessage,
   identity: MailIdentity,
@@ -166,10 +158,7 @@ function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, { te
   return [text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n");
 }
 
-/**
- * Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, even in quotes. With a space
- * they show it. The text of the mail has the name exactly as it was typed.
- */
+/** Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, unless it has a space. */
 function headerText(text: string): string {
   return text.replaceAll("=?", "= ?");
 }
@@ -194,7 +183,7 @@ function textEstimate(footprint: FootprintEstimate, price: Price | null): string
   return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...estimateNotes(footprint, price), ""];
 }
 
-/** The same as HTML without a link or an image; `dir="auto"` keeps a right-to-left value from reversing its row. */
+/** `dir="auto"` keeps a right-to-left value from reversing its row. */
 function htmlBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity, country: string): string {
   const rows = factsOf(message, country).map(
     ([label, value]) => `<tr><th align="left">${escapeHtml(label)}</th><td dir="auto">${escapeHtml(value)}</td></tr>`,

@@ -10,12 +10,11 @@ const { createTransport }: typeof import("nodemailer") = createRequire(import.me
 
 /** Errors that persist until an operator fixes the folder. */
 const FOLDER_UNUSABLE = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "EISDIR"];
-/** The names of a message's files: its mail, its acknowledgement and its replies, finished or not. */
 const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
 
 const emlFolder = (dataDir: string) => join(dataDir, "outbox");
 
-/** Writes each email to `DATA_DIR/outbox/<reference>.eml`, readable by this user only. */
+/** Writes files that only this user can read. */
 export function createEmlMailer(dataDir: string): Mailer {
   const folder = emlFolder(dataDir);
   const transport = createTransport({
@@ -56,9 +55,7 @@ async function writeWhole(folder: string, name: string, content: Uint8Array): Pr
   await handle.sync();
 }
 
-/**
- * Removes the .eml files of these messages and returns their number. After an error it removes the rest, then rejects.
- */
+/** Returns the number of files. After an error it removes the rest, then rejects. */
 export async function removeEmls(dataDir: string, references: Iterable<string>): Promise<number> {
   const erased = new Set(references);
   if (erased.size === 0) return 0;

@@ -3,7 +3,6 @@ import type { ComposedMail } from "./compose.ts";
 
 const MAX_WORDS_LENGTH = 200;
 
-/** Delivers emails: `smtp.ts` to a mail server, `eml.ts` to files. */
 export interface Mailer {
   /** Where emails go, without credentials. For the log. */
   readonly destination: string;
@@ -21,14 +20,11 @@ export interface Mailer {
  */
 export type FailureKind = "temporary" | "permanent" | "blocked";
 
-/**
- * Why an email was not sent. The error's message is safe to log and to store: it has no address, content or
- * credentials. `response` is not safe.
- */
+/** The message is safe to log: it has no address, content or credentials. */
 export class MailError extends Error {
   override readonly name = "MailError";
   readonly kind: FailureKind;
-  /** The mail server's answer including its code; empty if there was none. */
+  /** The mail server's answer, not safe to log. */
   response = "";
   /** The mail server got the whole mail and neither took nor refused it, so it may have delivered the mail. */
   isUnanswered = false;

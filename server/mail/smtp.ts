@@ -15,7 +15,7 @@ export interface SmtpLimits {
   connectMs: number;
   /** The longest silence of the server during an attempt. */
   silenceMs: number;
-  /** Limit for a whole attempt, so that a server that answers in small pieces cannot block it forever. */
+  /** For a whole attempt: a server may answer in small pieces. */
   attemptMs: number;
 }
 
@@ -62,7 +62,7 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
   };
 }
 
-/** Resolves once the mail server has accepted the sign-in. Sends nothing. Rejects only with a MailError. */
+/** Sends nothing. Rejects only with a MailError. */
 export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
   const server = parseConnectionUrl(smtpUrl);
   const connection = new Connection(connectionOptions(server, limits));
@@ -77,7 +77,7 @@ export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIM
   }
 }
 
-/** Does the work on a connection within the limit, unless the connection fails before. Closes it at the end. */
+/** Closes the connection at the end. */
 async function within(
   { attemptMs }: SmtpLimits,
   clock: typeof systemClock,
@@ -125,7 +125,7 @@ function outOfTime(limitMs: number): MailError {
   return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one email`);
 }
 
-/** The properties that nodemailer adds to an error. All are optional, because the error may come from elsewhere. */
+/** What nodemailer adds to an error. */
 interface SmtpFailure {
   code?: unknown;
   /** The system's or TLS library's code, if nodemailer replaced it with its own. */
@@ -141,12 +141,12 @@ const TLS_ERRORS = /^(ETLS$|EREQUIRETLS$|EPROTO$|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_
 const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
 /** Any other answer after the content leaves open whether the mail server has the mail. */
 const REFUSAL = /^[45]\d\d/;
-/** The library rejected the mail before sending a byte, so there is no answer; a retry cannot help. */
+/** The library rejected the mail before sending a byte; a retry cannot help. */
 const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
 
 const NO_SMTPUTF8 = "the mail server does not support addresses with letters such as é (SMTPUTF8)";
 
-/** Classifies any error of a send. The message contains only codes, because a server's text may contain addresses. */
+/** The message contains only codes, because a server's text may contain addresses. */
 export function classifySmtpError(error: unknown): MailError {
   if (error instanceof MailError) return error;
   const failure = classify(error);

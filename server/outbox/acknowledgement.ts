@@ -7,17 +7,14 @@ import type { Sender } from "./outbox.ts";
 
 interface AcknowledgementOptions extends AcknowledgementSettings, MailOptions {
   queue: Pick<Queue, "admit">;
-  perHour?: number;
 }
 
 /** More messages than a small company gets in an hour; it stops a flood to many addresses. */
-export const ACKNOWLEDGEMENTS_PER_HOUR = 100;
-/** The name of the limit for all acknowledgements together. */
+const ACKNOWLEDGEMENTS_PER_HOUR = 100;
 const EVERYBODY = "acknowledgements";
 
-/** Confirms a message to its sender after delivery. */
 export function acknowledgementSender(options: AcknowledgementOptions): Sender {
-  const { mailer, queue, identity, replyTo, perHour = ACKNOWLEDGEMENTS_PER_HOUR } = options;
+  const { mailer, queue, identity, replyTo } = options;
   const ownMailboxes = [identity.mailTo, identity.mailFrom, replyTo].map(mailboxOf);
   return {
     channel: "acknowledgement",
@@ -29,7 +26,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
       if (!isReadByPerson(email)) return "not-a-person";
       const limits = [
         { name: `acknowledgement to ${mailbox}`, count: 1, windowMs: DAY_MS },
-        { name: EVERYBODY, count: perHour, windowMs: HOUR_MS },
+        { name: EVERYBODY, count: ACKNOWLEDGEMENTS_PER_HOUR, windowMs: HOUR_MS },
       ];
       const reached = await queue.admit(claim, limits, given);
       if (reached === null) return null;
@@ -40,9 +37,8 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
 }
 
 /**
- * Returns the same text for all spellings that usually lead to one mailbox: ignores case, dots and everything after a
- * plus. If a provider distinguishes them, two people share a limit and one of them gets no mail. Without this rule, one
- * person could get many mails.
+ * The same for all spellings that usually lead to one mailbox, so that one person cannot get many mails. If a provider
+ * distinguishes them, two people share a limit.
  */
 export function mailboxOf(email: string): string {
   const address = canonicalEmail(email).toLowerCase();
@@ -53,9 +49,8 @@ export function mailboxOf(email: string): string {
 }
 
 /**
- * The characters that people use in addresses, and a domain with a dot whose last part is not a number. RFC 5321 allows
- * more, but other forms are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`)
- * or options (`-f@`). People do not use them, and some mail server may obey them.
+ * The characters that people use in addresses. RFC 5321 allows more, but other forms are routes through other servers
+ * (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`) or options (`-f@`), which some mail server may obey.
  */
 const PERSONAL_ADDRESS =
   /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_+'&-]*(\.[\p{L}\p{M}\p{N}_+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/iu;

@@ -25,10 +25,7 @@ export function hookSender(settings: HookSettings): Sender {
   };
 }
 
-/**
- * An event as Standard Webhooks describes it. The id is the same for every attempt, so that a receiver can drop
- * repeats.
- */
+/** In the format of Standard Webhooks. The id is the same for every attempt, so that a receiver can drop repeats. */
 interface HookEvent {
   id: string;
   type: "message.accepted" | "ping";
@@ -44,7 +41,7 @@ const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 /** `text` is the beginning of the answer and may contain anything. */
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
-/** Posts the signed event once. Follows no redirect and takes at most 15 seconds in total. Never rejects. */
+/** Never rejects. */
 export async function postEvent(
   { url, secrets }: HookSettings,
   event: HookEvent,
@@ -94,7 +91,7 @@ export function failureOf(answer: HookAnswer): Failure | null {
   return { kind: "temporary", message, ...(isObeyed && { retryAfterMs }) };
 }
 
-/** Only the status decides, so it does not matter if the text is incomplete. */
+/** May be incomplete, because only the status decides. */
 async function readStart(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -108,7 +105,6 @@ async function readStart(response: Response): Promise<string> {
   return text;
 }
 
-/** `value` is a number of seconds or a date. */
 function parseRetryAfterMs(value: string | null, now: Date): number | null {
   if (value === null) return null;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now.getTime();

@@ -9,7 +9,6 @@ export interface MailOptions {
   identity: MailIdentity;
 }
 
-/** Sends the message to the team. Every attempt has the same Message-ID. */
 export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions & { concurrency?: number }): Sender {
   return {
     channel: "mail",
@@ -19,7 +18,7 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions & 
   };
 }
 
-/** Sends an operator's reply to the sender of a message, and then a copy to the team by `copyMailer`. */
+/** `copyMailer` sends a copy to the team. */
 export function replySender({ mailer, copyMailer, identity }: MailOptions & { copyMailer: Mailer }): Sender {
   const composedBy =
     (compose: typeof composeReply) =>
@@ -38,7 +37,6 @@ export function replySender({ mailer, copyMailer, identity }: MailOptions & { co
   };
 }
 
-/** The part that all mail channels share. */
 export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => ComposedMail) {
   return {
     async send(claim: Claim, now: Date): Promise<Failure | null> {

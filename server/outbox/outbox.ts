@@ -21,12 +21,11 @@ export interface Failure {
   isUnanswered?: boolean;
 }
 
-/** Everything that is specific to a channel. */
+/** What is specific to a channel. */
 export interface Sender {
   channel: Channel;
   /** Where its deliveries go, for the operator. */
   destination?: string;
-  /** How many deliveries are sent at the same time. */
   concurrency: number;
   /** Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. */
   send(claim: Claim, now: Date): Promise<Failure | null>;
@@ -36,7 +35,6 @@ export interface Sender {
   admit?(claim: Claim, given: Date | null): Promise<SkipReason | null>;
   /** Removes the files of a message that was erased while it was being sent. */
   undo?: ((message: StoredMessage) => Promise<void>) | undefined;
-  /** Aborts all sending. */
   close?(): Promise<void>;
 }
 
@@ -48,10 +46,8 @@ export interface OutboxOptions {
   /** For a test. Otherwise deliveries follow the database's own time. */
   clock?: Clock;
   random?: () => number;
-  leaseMs?: number;
-  /** How often to look for due deliveries if nothing reports them, for example those of a node that died. */
+  /** Finds due deliveries that nothing reports, such as those of a node that died. */
   pollIntervalMs?: number;
-  /** Called when a pause starts or ends. */
   onPauseChange?(): void;
 }
 
@@ -69,7 +65,6 @@ const JITTER = 0.1;
 const FIRST_PAUSE_MS = MINUTE_MS;
 const LONGEST_PAUSE_MS = 15 * MINUTE_MS;
 
-/** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {
   const { store, senders, log, clock = systemClock } = options;
   const noteDefect = createDefectLog(log);
@@ -92,11 +87,10 @@ export function startOutbox(options: OutboxOptions) {
   }
 
   return {
-    /** Channels whose receiver accepts nothing at the moment. Each resumes by itself. */
+    /** Each ends by itself. */
     get pauses(): Pause[] {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
-    /** Looks for due deliveries now. Call it after each accepted message. */
     wake: () => wake(),
     /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
     async stop(deadlineMs = 10_000): Promise<void> {
@@ -117,7 +111,6 @@ export function startOutbox(options: OutboxOptions) {
   };
 }
 
-/** An attempt that has ended. */
 interface Result {
   claim: Claim;
   outcome: Outcome;
@@ -126,14 +119,12 @@ interface Result {
   at: Date;
 }
 
-/** `noteDefect`: see `createDefectLog`. */
 type WorkerOptions = OutboxOptions & { noteDefect: (error: unknown) => boolean };
 
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
 function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel: Channel) => void) {
   const { store, senders, log, meter, noteDefect, onPauseChange } = options;
-  const { clock = systemClock, random = Math.random } = options;
-  const { leaseMs = LEASE_MS, pollIntervalMs = 30_000 } = options;
+  const { clock = systemClock, random = Math.random, pollIntervalMs = 30_000 } = options;
   const { queue } = store;
   const { channel } = sender;
   const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
@@ -141,7 +132,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   const pause = createPause(clock);
   /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
   let isFlushWanted = true;
-  /** Results to save before the next claim. */
+  /** To save before the next claim. */
   const results = new Set<Result>();
   /** Claimed deliveries whose result is not saved yet. */
   let inFlight = 0;
@@ -186,7 +177,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       // A failed flush is retried in the next round and does not prevent sending.
       const flush = () => queue.flushBacklog(channel, time(), "outbox").catch(() => null);
       if (isFlushWanted && (await flush()) !== null) isFlushWanted = false;
-      const claims = await queue.claim(channel, room, leaseMs, time());
+      const claims = await queue.claim(channel, room, LEASE_MS, time());
       storeWaitMs = SHORTEST_WAIT_MS;
       for (const claim of claims) void attempt(claim);
       if (claims.length === room) return pollIntervalMs;
@@ -213,7 +204,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     wake();
   }
 
-  /** How an attempt ended. Never rejects. */
+  /** Never rejects. */
   async function tryToSend(claim: Claim): Promise<Pick<Result, "outcome" | "error">> {
     const { message, attempts } = claim;
     const { triedForMs, maxUnknown } = rulesOf(channel);
@@ -240,7 +231,6 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     return { outcome: { kind: "deferred", delayMs, error: shown }, error };
   }
 
-  /** Starts, extends or ends the pause of the channel. */
   function noteAnswer(failure: Failure | null): void {
     const { name } = rulesOf(channel);
     const isPaused = pause.current !== null;
@@ -295,7 +285,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     );
   }
 
-  /** Saves a result. Returns false if it was not saved, and never can be. */
+  /** False if the result can never be saved. */
   async function settle({ claim, outcome, at }: Result): Promise<boolean> {
     const { message } = claim;
     const { reference } = message;
@@ -308,7 +298,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
     } catch (error) {
       // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
-      if (error instanceof StoreUnavailable || clock.now().getTime() - at.getTime() < leaseMs) throw error;
+      if (error instanceof StoreUnavailable || clock.now().getTime() - at.getTime() < LEASE_MS) throw error;
       log.error(
         { event: "result-lost", channel, reference, error: errorName(error) },
         "The result of an attempt could not be saved; the message may be sent again, with the same id",
@@ -352,27 +342,21 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
 }
 
 /**
- * The wait after `attempts` failed attempts, including the last one; `null` if the next attempt would be more than five
- * days after the first. The five days are the sum of the waits: time without attempts (the server was off, the channel
- * was paused) does not count, and a message that the operator retries gets five new days.
- *
- * @param random returns a number from 0 up to 1
- * @param atLeastMs the wait that the receiver asked for
+ * `null` after five days. These are the sum of the waits: time without attempts (the server was off, the channel was
+ * paused) does not count, and a message that the operator retries gets five new days.
  */
-export function retryDelayMs(attempts: number, random: () => number, atLeastMs = 0): number | null {
+function retryDelayMs(attempts: number, random: () => number, atLeastMs = 0): number | null {
   const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);
   if (delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) > TRIED_FOR_MS) return null;
   return Math.max(atLeastMs, Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random())));
 }
 
-/** Pauses a channel whose receiver accepts nothing. After each pause, the channel tries one delivery at a time. */
 function createPause(clock: Clock) {
   let current: Omit<Pause, "channel"> | null = null;
   let pauseMs = 0;
   let endsAtMs = 0;
 
   return {
-    /** The latest reason and the start of the pause; `null` if there is none. */
     get current() {
       return current;
     },
@@ -394,7 +378,6 @@ function createPause(clock: Clock) {
   };
 }
 
-/** For deliveries that failed for good, and while nothing can be sent. */
 function failureLevelOf(channel: Channel): "warn" | "error" {
   return rulesOf(channel).trouble === null ? "warn" : "error";
 }

@@ -16,10 +16,7 @@ interface PurgeOptions {
   clock?: Clock;
 }
 
-/**
- * At once and every hour until stopped: corrects times that lie too far ahead, erases expired messages with their .eml
- * files, and finishes an erasure that an operator could not finish.
- */
+/** Every hour: also corrects times that lie too far ahead, and finishes an erasure that an operator could not finish. */
 export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
   const { store, dataDir, log, clock = systemClock } = options;
   /** Erased messages whose files may remain. */

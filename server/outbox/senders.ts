@@ -21,7 +21,7 @@ function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">)
   return smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(smtpUrl);
 }
 
-/** How each channel sends; `null` if a setting that it needs is missing. */
+/** `null` if a setting is missing. */
 const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | null>> = {
   mail: ({ config, identity }) => mailSender({ mailer: createMailer(config), identity }),
   acknowledgement: ({ config, store, identity, acknowledgement }) =>
@@ -31,7 +31,6 @@ const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | nul
     replySender({ mailer: createMailer(config), copyMailer: createMailer(config), identity }),
 };
 
-/** The senders of the channels that the settings turn on. */
 export function createSenders(options: SenderOptions): Sender[] {
   return channelsOf(options.config).flatMap((channel) => SENDERS[channel](options) ?? []);
 }

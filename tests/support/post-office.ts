@@ -35,7 +35,7 @@ export const IDENTITY: MailIdentity = {
 
 type StartOptions = Partial<OutboxOptions> & {
   concurrency?: number;
-  acknowledgement?: { mailer: Mailer; perHour?: number };
+  acknowledgement?: { mailer: Mailer };
   hook?: HookSettings;
 };
 
