@@ -14,11 +14,9 @@ export interface AlertOptions {
   store: Pick<Store, "archive" | "status">;
   watch: Watch;
   retention: Retention;
-  /** How an operator calls the program, e.g. `npm run messages --`. */
   program: string;
   /** The first word of each alert. */
   brand: string;
-  /** Where to post each alert; `null` to log it only. */
   alertUrl: string | null;
   /** Writes at every LOG_LEVEL: an erasure that nobody could read of must not happen. */
   log: Log;
@@ -34,15 +32,14 @@ const POST_TIMEOUT_MS = 10_000;
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 
 /**
- * Alerts the operator to new troubles with one log line and one post, and tells when they end. All nodes of one database
- * together send an alert, because one of them writes its row; each sends its own while the store cannot save it. A
- * failed post is retried at the next check. Message delivery never waits for alerts.
+ * All nodes of one database together send an alert, because one of them writes its row; each sends its own while the
+ * store cannot save it.
  */
 export function startAlerts(options: AlertOptions) {
   const { store, watch, program, retention, brand, log, clock = systemClock } = options;
   const stopping = new AbortController();
   const noteDefect = createDefectLog(log);
-  /** Resolves to `null` when the store fails or does not answer in time: no error may silence an alert. */
+  /** `null` when the store fails or does not answer in time: no error may silence an alert. */
   const ifAvailable = <T>(answer: Promise<T>) =>
     inTime(answer).catch((error) => {
       noteDefect(error);
@@ -51,7 +48,7 @@ export function startAlerts(options: AlertOptions) {
   /** Alerts that the store could not save. */
   const unsaved = new Map<string, SentAlert>();
 
-  /** Replaces a trouble's row, and returns false if another node has replaced it. */
+  /** False if another node has replaced the row. */
   async function move(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
     const isMoved = await ifAvailable(store.status.moveAlert(key, from, to));
     if (isMoved === null && to) unsaved.set(key, to);
@@ -89,13 +86,12 @@ export function startAlerts(options: AlertOptions) {
     const found = claims.map(({ trouble }) => trouble);
     const isPosted = await post(textOf(found), { troubles: found.map(nameOf) }, options, stopping.signal);
     if (!isPosted) for (const { key, alert } of claims) await move(key, alert, { ...alert, isPosted });
-    // Without ALERT_URL, the log announces erasures. Otherwise nothing would ever be erased.
+    // Without ALERT_URL, the log announces erasures: what is not announced is never erased.
     else if (facts && found.some(({ kind }) => kind === "expiring")) {
       await ifAvailable(store.archive.markAnnounced(facts.expiring));
     }
   }
 
-  /** Says which troubles have ended, once for all nodes. */
   async function tellEnds(alerts: Map<string, SentAlert>, lasting: ReadonlySet<string>, now: Date): Promise<void> {
     for (const [key, alert] of alerts) {
       if (lasting.has(key) || !isEndTold(key) || !(await move(key, alert, null))) continue;
@@ -120,7 +116,6 @@ export function startAlerts(options: AlertOptions) {
   };
   const checking = repeat(() => check().catch(onFailure), CHECK_INTERVAL_MS, clock);
   return {
-    /** Looks for troubles within a second. Call it when a queue pauses or a message is held back. */
     checkNow: () => checking.soon(SOON_MS),
     stop(): Promise<void> {
       stopping.abort();
@@ -129,7 +124,7 @@ export function startAlerts(options: AlertOptions) {
   };
 }
 
-/** Returns false if the alert did not arrive at ALERT_URL; true also without one. */
+/** True also without ALERT_URL. */
 async function post(
   text: string,
   body: Readonly<Record<string, unknown>> & { troubles: readonly string[] },
@@ -163,7 +158,6 @@ function isDue({ kind, count, lastAt }: Trouble, last: SentAlert, now: Date, ret
   return repeats !== "new" || count > last.count || (lastAt?.getTime() ?? 0) > last.lastMs;
 }
 
-/** The trouble's name in alerts and in the log. */
 function nameOf({ kind, channel }: Trouble): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
 }
@@ -179,10 +173,7 @@ function isEndTold(key: string): boolean {
   return machine === hostname() && !SILENT.includes(name);
 }
 
-/**
- * Chat services show `text`; programs may read the rest. The alert contains no visitor data. Resolves to the service's
- * answer. Errors contain a word such as ECONNREFUSED or TimeoutError, but not the URL, which may be a secret.
- */
+/** Chat services show `text`; programs may read the rest. Errors do not contain the URL, which may be a secret. */
 export async function postAlert(
   alertUrl: string,
   body: { text: string; troubles: readonly string[] },

@@ -16,7 +16,7 @@ interface MetricsOptions {
 
 export type Route = "page" | "asset" | "film" | "message" | "health";
 
-/** What happened to a valid message; `repeated`: it was stored before. */
+/** `repeated`: it was stored before. */
 type Acceptance = "queued" | "quarantined" | "repeated";
 
 export type RefusalReason =
@@ -31,17 +31,13 @@ export type RefusalReason =
   | "store-unavailable"
   | "failure";
 
-/**
- * How an attempt ended. `paused`: the channel can send nothing at the moment. `skipped`: a rule forbids the delivery,
- * so nothing was tried. `unmarked`: the result could not be saved, or the lease was lost.
- */
+/** `skipped`: a rule forbids the delivery. `unmarked`: the result could not be saved, or the lease was lost. */
 type DeliveryOutcome = "delivered" | "deferred" | "failed" | "paused" | "skipped" | "unmarked";
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
 export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
-  // Loaded on demand, so that both cost no memory or start-up time without METRICS_PORT.
+  // Loaded on demand, so that they cost nothing without METRICS_PORT.
   const [prom, { createServer }] = await Promise.all([import("prom-client"), import("node:http")]);
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry });
@@ -82,7 +78,7 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   };
 }
 
-/** Counts what happens. It receives only these words and numbers, never a visitor's data. */
+/** Receives only these words and numbers, never a visitor's data. */
 export type Meter = ReturnType<typeof createMeter>;
 
 function createMeter({ Counter, Histogram }: PromClient, registry: Registry) {
@@ -112,10 +108,7 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry) {
   };
 }
 
-/**
- * Returns a function that updates the gauges before a scrape and never rejects. Omits the store's gauges while it does
- * not answer.
- */
+/** Never rejects. Omits the store's gauges while it does not answer. */
 function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): (now: Date) => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]) => {
     const note = "the same on every node of one database: take the maximum, not the sum";

@@ -9,6 +9,7 @@ import { createWatch } from "./troubles.ts";
 it("says of each trouble what is wrong and what to do, the most urgent first; only operators are told that no website runs", async () => {
   const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
   await store.archive.backup(join(dataDir, "copy.db"), clock.now());
+  await store.status.reportNode([], clock.now());
   const first = await accept();
   for (const channel of ["mail", "hook"] as const) {
     const [claim] = await store.queue.claim(channel, 1, 1000, clock.now());

@@ -8,7 +8,7 @@ import type { DeliveryCount } from "../store/queue.ts";
 import { type Channel, type DeliveryState, rulesOf, StoreUnavailable } from "../store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
-// Every threshold for a trouble. Alerts, metrics, the inbox, `stats` and preflight all use these.
+// Alerts, metrics, the inbox, `stats` and preflight all use these thresholds.
 const OVERDUE_MS = HOUR_MS;
 /** A restart of the database should not cause an alert. */
 const STORE_AWAY_MS = MINUTE_MS / 2;
@@ -20,13 +20,10 @@ export const LOW_DISK_REMEDY = "free some space: when the disk is full, no messa
 /** A busy database needs less, and Prometheus waits longer. */
 const ANSWER_LIMIT_MS = 5000;
 
-/**
- * `critical`: messages do not arrive, or may be lost. `warning`: an operator should look. `info`: no action is needed.
- */
+/** `critical`: messages do not arrive, or may be lost. `warning`: an operator should look. */
 type Severity = "critical" | "warning" | "info";
 const URGENCY: readonly Severity[] = ["critical", "warning", "info"];
 
-/** Something that is wrong. */
 export interface Trouble extends Advice {
   kind: TroubleKind;
   channel: Channel | null;
@@ -50,7 +47,6 @@ interface Rule {
   isOfMachine?: true;
   /** The outbox has logged it as an error. */
   isLogged?: true;
-  /** When, and what to tell the operator. */
   find(seen: Seen): Found | readonly Found[] | null;
 }
 
@@ -76,11 +72,10 @@ const TROUBLES = {
   },
   "website-down": {
     severity: "critical",
-    find({ now, website: { isRunning, lastSeenAt: since }, askedBy }) {
+    find({ website: { isRunning, lastSeenAt: since }, askedBy }) {
       if (askedBy === "server" || isRunning) return null;
-      const problem = since ? `The website has been down for ${age(since, now)}` : "The website is not running";
       const remedy = "start its server: until then visitors cannot send messages, and no email is sent";
-      return { problem, remedy, since };
+      return { problem: "The website is not running", remedy, since };
     },
   },
   paused: {
@@ -127,13 +122,8 @@ const TROUBLES = {
     repeats: "daily",
     find({ now, lastBackupAt: since }) {
       if (!since || ageMs(since, now) < BACKUP_OVERDUE_MS) return null;
-      const remedy = "make one and read its output";
-      return {
-        problem: `No backup has succeeded for ${age(since, now)}`,
-        remedy,
-        command: "messages backup FILE",
-        since,
-      };
+      const problem = `No backup has succeeded for ${age(since, now)}`;
+      return { problem, remedy: "make one and read its output", command: "messages backup FILE", since };
     },
   },
   quarantined: {
@@ -179,9 +169,8 @@ const TROUBLES = {
   },
 } satisfies Record<string, Rule>;
 
-export type TroubleKind = keyof typeof TROUBLES;
+type TroubleKind = keyof typeof TROUBLES;
 export const ruleOf = (kind: TroubleKind): Rule => TROUBLES[kind];
-/** The kinds whose end nobody is told of. */
 export const SILENT = Object.keys(TROUBLES).filter((kind) => ruleOf(kind as TroubleKind).endsSilently);
 
 interface WatchOptions {
@@ -197,19 +186,17 @@ interface WatchOptions {
 
 interface Situation {
   now: Date;
-  /** Most urgent first. */
   troubles: readonly Trouble[];
-  /** Facts from the store; `null` if it cannot be read. */
+  /** `null` if the store cannot be read. */
   facts: Facts | null;
-  /** Why messages cannot be stored; `null` if they can. */
+  /** Why messages cannot be stored. */
   problem: StoreUnavailable | null;
-  /** An error that is none of the store; `null` if there was none. The facts may be missing because of it. */
+  /** Not of the store. The facts may be missing because of it. */
   defect: unknown;
 }
 
-/** What a rule sees. Facts that cannot be read are left out or empty, so that they cause no trouble. */
+/** Facts that cannot be read are empty, so that they cause no trouble. */
 interface Seen extends Facts, Pick<Situation, "now" | "problem">, WatchOptions {
-  /** Since when no message can be stored. */
   awaySince: Date | null;
   /** In DATA_DIR. */
   freeBytes: number;
@@ -226,7 +213,6 @@ const UNREAD: Facts = {
 
 export type Watch = ReturnType<typeof createWatch>;
 
-/** The only code that finds troubles. */
 export function createWatch(options: WatchOptions) {
   const { store, dataDir, answerWithin } = options;
   const promisedMs = answerWithin ? answerTimeMs(answerWithin) : null;
@@ -286,7 +272,7 @@ export function countOf(
   return counts.find((count) => count.channel === channel && count.state === state);
 }
 
-/** What is found for each channel in use whose failure affects a message. */
+/** For each channel in use whose failure affects a message. */
 function ofChannels(
   { channels }: Seen,
   find: (channel: Channel, words: NonNullable<ReturnType<typeof rulesOf>["trouble"]>) => Found | null,
@@ -319,11 +305,7 @@ async function freeBytesOf(dataDir: string): Promise<number> {
   return disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
 }
 
-/** Rejects with StoreUnavailable if the store does not answer in time. */
 export function inTime<T>(answer: Promise<T>): Promise<T> {
-  return withinMs(
-    ANSWER_LIMIT_MS,
-    answer,
-    () => new StoreUnavailable({ problem: "The message database does not answer" }),
-  );
+  const problem = "The message database does not answer";
+  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable({ problem }));
 }
