@@ -8,18 +8,14 @@ import type { Store } from "../store/open-store.ts";
 import { type Channel, rulesOf, type StoredMessage } from "../store/store.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
 
-/** The resources that operations use. */
 export interface Desk {
   store: Store;
   dataDir: string;
-  /** How an operator calls the program. */
   program: string;
-  /** The channels in use. */
   channels: readonly Channel[];
   databaseKind: "SQLite" | "PostgreSQL";
   /** The operator, as the store knows them. */
   account: string | null;
-  /** How soon the site promises to answer. */
   answerWithin?: AnswerTime | null | undefined;
   /** Where senders' answers to replies go; `null` for the contact email of the site. */
   mailTo: string | null;
@@ -27,8 +23,7 @@ export interface Desk {
   replyTexts(): ReplyTexts;
 }
 
-/** What the build has for replies: the texts that operators insert, the facts in these, and the line below each reply. */
-export interface ReplyTexts {
+interface ReplyTexts {
   replies: MailTexts["replies"];
   facts: Readonly<Record<string, string>>;
   signature: string | null;
@@ -44,7 +39,6 @@ export function fillReplies({ replies, facts }: ReplyTexts, { name, reference, f
   }));
 }
 
-/** What is wrong, with its remedy; how many messages there are; whether the website runs; the last backup. */
 export async function readStatus(desk: Desk) {
   const { store } = desk;
   const now = new Date();

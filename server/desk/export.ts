@@ -4,7 +4,7 @@ import { eachPage, type MessageJson, messagesJson } from "./messages.ts";
 
 export type Fact = string | number | boolean | Date | null;
 
-/** The columns of a CSV file. Add new ones at the end, so that programs that use column numbers still work. */
+/** Add new ones at the end, so that programs that use column numbers still work. */
 const COLUMNS = [
   "reference",
   "state",
@@ -40,7 +40,7 @@ export function cellText(value: Fact): string {
   return value instanceof Date ? value.toISOString() : String(value ?? "");
 }
 
-/** Low enough for a small heap even if all messages are long, high enough to write the file quickly. */
+/** Few enough for a small heap even if all messages are long. */
 const MESSAGES_PER_PART = 250;
 
 interface ExportOptions {
@@ -50,10 +50,7 @@ interface ExportOptions {
   show?: ((cell: string) => string) | undefined;
 }
 
-/**
- * Yields the file in parts. It contains each message that existed at the start exactly once, even if others arrive
- * meanwhile.
- */
+/** Yields the file in parts. */
 export async function* exportMessages(
   { filter, format, show }: ExportOptions,
   messages: Pick<Messages, "list" | "notes">,
@@ -82,19 +79,15 @@ export function visibleJson(value: unknown): string {
 /** Many spreadsheets read a file as UTF-8 only if it starts with this. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/**
- * RFC 4180: CRLF between rows, and quotes where they are needed. A visitor's text cannot run as a formula in a
- * spreadsheet: an apostrophe precedes everything that a spreadsheet could read as one.
- */
+/** RFC 4180, with an apostrophe before everything that a spreadsheet could run as a formula. */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
 }
 
 /**
- * Matches the positions before possible formulas, following OWASP's advice on CSV injection: before a cell that starts
- * with a tab, a line end or one of `=+-@` (also in full-width and small forms), even after characters that spreadsheets
- * skip. Some spreadsheets separate cells at `;`. There, a quote in the middle of a row is plain text, so each `;`, tab
- * and line end within our quotes starts a cell too.
+ * OWASP's advice on CSV injection: before a cell that starts with a tab, a line end or one of `=+-@` (also in full-width
+ * and small forms), even after characters that spreadsheets skip. Some spreadsheets separate cells at `;`. There, a quote
+ * in the middle of a row is plain text, so each `;`, tab and line end within our quotes starts a cell too.
  */
 const FORMULA =
   /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B])/gu;

@@ -49,7 +49,6 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
 
 export type MessageJson = ReturnType<typeof messageJson>;
 
-/** Several messages with their notes and replies. */
 export async function messagesJson(messages: readonly StoredMessage[], { notes: readNotes }: Pick<Messages, "notes">) {
   const notes = await readNotes(messages.map(({ reference }) => reference));
   return messages.map((message) => messageJson(message, notes.get(message.reference)));
@@ -58,7 +57,7 @@ export async function messagesJson(messages: readonly StoredMessage[], { notes: 
 type DeliveryFacts = Record<Exclude<Channel, "mail">, string | null> &
   Record<NonNullable<(typeof CHANNEL_RULES)[Channel]["deliveredAtName"]>, Date | null>;
 
-/** For each channel, its state with the reason after a colon, such as `skipped: address-limit`, and when it was sent. */
+/** The state with the reason after a colon, such as `skipped: address-limit`. */
 function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
   const facts = CHANNELS.flatMap((channel) => {
     const { deliveredAtName } = rulesOf(channel);
@@ -72,7 +71,7 @@ function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
   return Object.fromEntries(facts);
 }
 
-/** Returns how both faces of the desk show these messages. */
+/** How both faces of the desk show these messages. */
 export async function viewerOf(messages: readonly StoredMessage[], store: Store) {
   const now = new Date();
   const website = await store.status.website();
@@ -80,7 +79,6 @@ export async function viewerOf(messages: readonly StoredMessage[], store: Store)
   return (message: StoredMessage) => ({
     ...message,
     hasNote: written.get(message.reference)?.some(({ kind }) => kind === "noted") ?? false,
-    /** What its queued deliveries wait for. */
     waits: waitsOf(message, now, website),
     allowed: allowedActions(message, now),
     /** Why no reply can be written, as the problem of an Advice. */
@@ -150,7 +148,6 @@ export async function readDetail(reference: string, { store, account, mailTo, re
   };
 }
 
-/** The first event is the acceptance. */
 async function readHistory(message: StoredMessage, store: Store) {
   const later = await store.messages.history(message.reference);
   const marked = later.find(({ kind }) => kind === "marked-as-spam");
@@ -170,10 +167,7 @@ export class NoMessage extends OperatorError {
   }
 }
 
-/**
- * Yields every message that matched the filter at the start exactly once, newest first, even if others arrive
- * meanwhile.
- */
+/** Yields every message that matched at the start exactly once, newest first, even if others arrive meanwhile. */
 export async function* eachPage(
   filter: MessageFilter,
   pageSize: number,
@@ -186,16 +180,12 @@ export async function* eachPage(
   }
 }
 
-/** If a version is given, a message with another version is not changed. */
 export interface Target {
   reference: string;
   version?: string | undefined;
 }
 
-/**
- * Applies the action to the messages that allow it. The results are in the order of the targets. `changed` and
- * `refused` ones are left alone.
- */
+/** The results are in the order of the targets. `changed` and `refused` messages are left alone. */
 export async function actOn(action: Action, targets: readonly Target[], { store, dataDir }: Desk, step?: string) {
   const now = new Date();
   const references = targets.map(({ reference }) => reference);
@@ -218,7 +208,7 @@ export async function actOn(action: Action, targets: readonly Target[], { store,
   return { results, files };
 }
 
-/** Takes back all marks of a step; `skipped` are the messages that were marked again since. */
+/** `skipped`: the messages that were marked again since. */
 export async function undoStep(step: string, { store }: Desk) {
   const now = new Date();
   const [done, skipped]: [string[], string[]] = [[], []];
@@ -230,10 +220,7 @@ export async function undoStep(step: string, { store }: Desk) {
   return { done: done.length, skipped };
 }
 
-/**
- * Stores the reply and says what it waits for, or rejects with the reason. If it `isUndoable`, it is sent ten seconds
- * later. `answered`: stores nothing, because somebody has replied after `since`.
- */
+/** `isUndoable`: sent ten seconds later. `answered`: stores nothing, because somebody has replied after `since`. */
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
@@ -262,7 +249,6 @@ export async function replyTo(
   throw new OperatorError({ problem: changed, remedy: "read it again, then send the reply" });
 }
 
-/** Removes the .eml files of deleted messages; returns their number. Rejects with an OperatorError if some remain. */
 export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
   try {
     return await removeEmls(dataDir, new Set(references));

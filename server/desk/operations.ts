@@ -15,8 +15,8 @@ import { type Desk, readStatus } from "./desk.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 
-// Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
-// (browser/), the command line in its own process (terminal/). Downloads are streams: see export.ts.
+// Every operation of operators. The inbox page calls these over HTTP (browser/), the command line in its own process
+// (terminal/).
 
 const t = initTRPC.context<Desk>().create({
   transformer: superjson,
@@ -31,7 +31,6 @@ const operation = t.procedure.use(async ({ next }) => {
   const result = await next();
   if (result.ok || result.error.code !== "INTERNAL_SERVER_ERROR") return result;
   const { cause } = result.error;
-  // These are errors that an operator can fix; any other error is a defect.
   if (cause instanceof StoreUnavailable) throw new TRPCError({ code: "SERVICE_UNAVAILABLE", cause });
   if (cause instanceof NoMessage) throw new TRPCError({ code: "NOT_FOUND", cause });
   if (cause instanceof OperatorError) throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
@@ -50,11 +49,10 @@ export function describeProblems({ issues }: z.ZodError): string {
 }
 
 const MAX_TARGETS = 200;
-/** The number of messages per query when a whole list is read. */
 const PAGE_SIZE = 500;
 const CHANGES_INTERVAL_MS = 700;
 
-/** Text without NUL, which PostgreSQL cannot store. */
+/** PostgreSQL cannot store NUL. */
 const text = (maxLength = 500) =>
   z
     .string()
@@ -87,7 +85,6 @@ export const router = t.router({
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx }) => readDetail(reference, ctx)),
 
-  /** A message's position in a list, and its neighbours. */
   place: operation
     .input(FILTER.extend(REFERENCE.shape))
     .query(async ({ input: { reference, ...filter }, ctx: { store } }) => {
@@ -109,7 +106,6 @@ export const router = t.router({
 
   undo: operation.input(z.object({ step: z.uuid() })).mutation(({ input: { step }, ctx }) => undoStep(step, ctx)),
 
-  /** Applies the action to all messages that allow it; returns their number. */
   actOnAll: operation
     .input(z.object({ action: z.enum(["retry", "release"]), since: z.date().default(new Date(0)) }))
     .mutation(async ({ input: { action, since }, ctx: { store } }) => {
@@ -123,7 +119,7 @@ export const router = t.router({
       return count;
     }),
 
-  /** Makes all deliveries that wait for a later attempt due within a minute; returns the number of their messages. */
+  /** All become due within a minute. Returns the number of their messages. */
   retryQueued: operation.mutation(async ({ ctx: { store } }) => {
     const ids = new Set<number>();
     for (const channel of CHANNELS) {
@@ -139,7 +135,7 @@ export const router = t.router({
       if (!isAdded) throw new NoMessage(reference);
     }),
 
-  /** Sends a reply by email to the sender of the message. A repeated key does not store it again. */
+  /** A repeated key does not store the reply again. */
   reply: operation
     .input(
       TARGET.extend({
@@ -157,7 +153,7 @@ export const router = t.router({
       replyTo({ reference, version }, { key, subject, text }, options, store),
     ),
 
-  /** Makes a reply that has not been sent a draft again. */
+  /** The reply becomes a draft again. */
   takeBackReply: operation
     .input(REFERENCE.extend({ key: z.uuid() }))
     .mutation(async ({ input: { reference, key }, ctx: { store } }) => {
@@ -167,7 +163,7 @@ export const router = t.router({
       throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
     }),
 
-  /** Saves what this operator has not finished: a reply and a note. The last save wins; nothing but spaces is removed. */
+  /** The last save wins; nothing but spaces is removed. */
   saveDraft: operation
     .input(
       REFERENCE.extend({
@@ -182,7 +178,6 @@ export const router = t.router({
       return { savedAt };
     }),
 
-  /** What is wrong, how many messages there are, and whether the website runs. */
   status: operation.query(({ ctx }) => readStatus(ctx)),
 
   person: operation.input(PERSON).query(async ({ input: { email }, ctx: { store } }) => {
@@ -211,10 +206,6 @@ export const router = t.router({
 
   erase: operation.input(PERSON).mutation(({ input, ctx }) => erasePerson(input.email, ctx)),
 
-  /**
-   * Yields the counts of all tabs immediately and after every message change, or the problem while the database cannot
-   * be read.
-   */
   changes: operation.subscription(async function* ({ ctx: { store }, signal }) {
     let last: string | undefined;
     while (!signal?.aborted) {
@@ -236,14 +227,13 @@ export const router = t.router({
 
 export type Router = typeof router;
 
-/** Not over HTTP, because it writes any file that the user may. */
+/** Not over HTTP, because it writes any file that the user may write. */
 const fileRouter = t.router({
   backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
     await store.archive.backup(resolve(file), new Date()).catch(explainUnwritable(file));
   }),
 });
 
-/** Explains why a new file could not be written. */
 function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === undefined) throw error;
@@ -254,5 +244,4 @@ function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => neve
   };
 }
 
-/** For the command line, which calls the operations directly. */
 export const createCaller = t.createCallerFactory(t.mergeRouters(router, fileRouter));

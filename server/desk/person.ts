@@ -32,7 +32,6 @@ function noMessages(email: string): OperatorError {
   return new OperatorError({ problem: `There are no messages from ${email}` });
 }
 
-/** Restricts the messages, so that they are kept but not used; or lifts the restriction. */
 export async function restrictPerson(email: string, isRestricted: boolean, { store }: { store: Store }) {
   const messages = await store.people.restrict(email, isRestricted, new Date());
   if (messages === 0) throw noMessages(email);
@@ -63,8 +62,7 @@ export async function correctPerson(email: string, correction: Correction, { sto
   const { messages, hasFootprint } = await readPerson(email, store);
   if (messages.length === 0) throw noMessages(email);
   if (removesFootprint && !hasFootprint) {
-    const problem = `No message from ${email} has a footprint estimate; nothing was changed`;
-    throw new OperatorError({ problem });
+    throw new OperatorError({ problem: `No message from ${email} has a footprint estimate; nothing was changed` });
   }
   const count = await store.people.rectify(email, parsed.values, new Date(), removesFootprint);
   return { outcome: "done" as const, messages: count, references: messages.map(({ reference }) => reference) };

@@ -23,14 +23,12 @@ import { postAlert } from "../watch/alerts.ts";
 import { LOW_DISK_BYTES, LOW_DISK_REMEDY } from "../watch/troubles.ts";
 import { table } from "./terminal/texts.ts";
 
-// Checks what would stop a launch or lose mail.
-
-/** The result of one check. `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
+/** `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
 interface Finding {
   name: string;
   state: "ok" | "warn" | "fail";
   detail: string;
-  /** How to fix it; empty if the state is `ok`. */
+  /** Empty if the state is `ok`. */
   remedy: string;
   /** The command that ends the remedy. */
   command?: OperatorCommand | undefined;
@@ -50,10 +48,7 @@ function failures(name: string, advice: readonly Advice[]): Finding[] {
 const ANSWER_TIMEOUT_MS = 10_000;
 const DNS_LIMITS = { timeout: 2000, tries: 1 };
 
-/**
- * Runs every check in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing,
- * and shows no secret.
- */
+/** Takes bounded time, stores nothing and shows no secret. */
 export async function runChecks(readConfig: () => Config, program: string) {
   const findings = await findAll(readConfig);
   return findings.map(({ command, remedy, ...rest }) => ({
@@ -92,7 +87,6 @@ async function findAll(readConfig: () => Config): Promise<Finding[]> {
   return groups.flat();
 }
 
-/** One line for each finding, then the verdict. Escapes control characters in text from other systems. */
 export function report(findings: readonly Omit<Finding, "command">[]): string {
   const rows = findings.map(({ name, state, detail, remedy }) => [
     (state === "fail" ? "FAIL" : state).padEnd(4),
@@ -104,7 +98,6 @@ export function report(findings: readonly Omit<Finding, "command">[]): string {
   return `${table(rows)}\n${verdict}, ${plural(count("warn"), "warning")}.\n`;
 }
 
-/** Whether visitors can reach the site at its address, over HTTPS. */
 export function checkAddress(siteUrl: string): Finding {
   const { protocol, hostname } = new URL(siteUrl);
   const remedy = "set SITE_URL to the public address, e.g. https://www.your-company.com, then run";
@@ -115,7 +108,6 @@ export function checkAddress(siteUrl: string): Finding {
   return ok("SITE_URL", siteUrl);
 }
 
-/** Whether the server at the site's address accepts messages. */
 export async function checkServer(base: string): Promise<Finding> {
   const unreachable = (problem: string) =>
     fail("server", `${base}: ${problem}`, "check the server, the proxy and the DNS record");
@@ -143,7 +135,6 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
   );
 }
 
-/** Whether the pages are built with the current settings and contain no placeholders. */
 export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; build: Build | null } {
   let build: Build;
   try {
@@ -167,13 +158,9 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   return { findings, build };
 }
 
-/** Evidence that ends within a month is announced. */
 const NOTICE_DAYS = 31;
 
-/**
- * Whether the company has signed its files, and has evidence for its claims: otherwise the build is a draft. The default
- * site's own sentences, which the specification fixes in part, only warn.
- */
+/** The default site's own sentences, which the specification fixes in part, only warn. */
 export function checkClaims({ claims, unsigned }: ClaimsState, now: Date): Finding[] {
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
   const [today, soon] = [dayOf(now.getTime()), dayOf(now.getTime() + NOTICE_DAYS * DAY_MS)];
@@ -198,7 +185,6 @@ export function checkClaims({ claims, unsigned }: ClaimsState, now: Date): Findi
   return findings.length > 0 ? findings : [ok("claims", "all files are signed, and every claim has evidence")];
 }
 
-/** Whether the data folder is writable and has free space. Leaves nothing behind. */
 export async function checkDisk(dataDir: string): Promise<Finding> {
   // The server creates its folder on start; a check does not, because it may run as another user.
   let folder = dataDir;
@@ -223,10 +209,7 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
   return freeBytes >= LOW_DISK_BYTES ? ok("disk", detail) : fail("disk", detail, LOW_DISK_REMEDY);
 }
 
-/**
- * Opens the database as an operator's command does, and writes to it as `/readyz` does. A database that the website
- * creates or upgrades at its next start is a warning.
- */
+/** A database that the website creates or upgrades at its next start is a warning. */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
   const left = findLeftMessages(config);
   const found = [ok("database", config.databaseUrl === null ? "SQLite" : "PostgreSQL")];
@@ -249,7 +232,6 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
 
-/** Whether the mail server accepts our sign-in. Sends nothing. */
 export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIGN_IN_LIMITS): Promise<Finding> {
   if (smtpUrl === null) {
     return fail(
@@ -269,7 +251,6 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
   }
 }
 
-/** Whether the receiver at HOOK_URL accepts a signed event. */
 export async function checkHook(hook: Config["hook"], now: Date): Promise<Finding[]> {
   if (hook === null) return [];
   const answer = await postEvent(hook, { id: `ping.${randomUUID()}`, type: "ping", timestamp: now, data: {} }, now);
@@ -282,7 +263,7 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
   return [fail("HOOK_URL", `${host} did not accept a signed ping: ${failure.message}${text}`, remedy)];
 }
 
-/** Whether alerts arrive: posts a test alert. Without them, the operator may not hear of an erasure. */
+/** Without alerts, the operator may not hear of an erasure. */
 export async function checkAlerts(
   { alertUrl, retention }: Pick<Config, "alertUrl" | "retention">,
   brand: string,
@@ -314,7 +295,7 @@ function checkMailbox(name: string, address: string): Finding {
   return fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`);
 }
 
-/** Whether other mail servers can verify the site's mails. Only warns, because DNS may be set up last. */
+/** Only warns, because DNS may be set up last. */
 export async function checkSenderDomain(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding[]> {
   // A reserved domain has no records, and is reported as a placeholder.
   if (isReservedDomain(domain)) return [];

@@ -15,23 +15,19 @@ export interface PageFile {
   body: Buffer;
 }
 
-export interface InboxAppOptions {
+interface InboxAppOptions {
   desk: Desk;
   guard: Guard;
-  /** The files of the built page, by path. */
+  /** By path. */
   files: ReadonlyMap<string, PageFile>;
   /** Called for each request that the operator caused. */
   onUsed(): void;
-  /** Called for each error that is a defect of this program. */
   onDefect(error: unknown): void;
 }
 
 const MAX_BODY_BYTES = 128 * 1024;
 
-/**
- * Allows only the page's own files, and no inline script or style. If a visitor's text were ever rendered as markup, it
- * could not run, load or send anything.
- */
+/** If a visitor's text were ever rendered as markup, it could not run, load or send anything. */
 const POLICY = [
   "default-src 'none'",
   ...["script-src", "style-src", "img-src", "font-src", "connect-src"].map((kind) => `${kind} 'self'`),
@@ -40,7 +36,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** The headers of every response. */
+/** Of every response. */
 export const HEADERS: Readonly<Record<string, string>> = {
   // If the site's server finds its port in use, this header shows that an inbox uses it.
   server: "inbox",
@@ -51,7 +47,6 @@ export const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The page, its operations and its downloads, without a listening server. */
 export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -132,7 +127,6 @@ function serveDownloads(api: FastifyInstance, { store }: Desk): void {
   });
 }
 
-/** `null` if the text is not JSON. */
 function parseFilter(text: string | undefined) {
   try {
     return FILTER.safeParse(text ? superjson.parse(text) : {});

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-export interface Denial {
+interface Denial {
   status: 401 | 403;
   message: string;
 }
@@ -24,11 +24,10 @@ export function createGuard() {
   /** The secret of this run, for the fragment of the URL. */
   const token = randomBytes(32).toString("base64url");
   const expected = digest(`Bearer ${token}`);
-  // Another program that had the same port may have left a service worker there, which would read the token. It cannot
-  // have left one under this name. Browsers resolve it to this machine.
+  // Another program that had the same port may have left a service worker there, which would read the token, but not
+  // under this name. Browsers resolve it to this machine.
   const host = `${randomBytes(10).toString("hex")}.localhost`;
 
-  /** Refuses file requests from other pages, unless a person opens the inbox with a link. */
   function checkPage(request: IncomingMessage): Denial | null {
     const { headers } = request;
     // A person may follow a link, for example in a web terminal. The page shows nothing without a token.
@@ -36,7 +35,6 @@ export function createGuard() {
     return isOpened && hasOwnHost(request) ? null : checkOrigin(request);
   }
 
-  /** Refuses calls from other pages. */
   function checkOrigin(request: IncomingMessage): Denial | null {
     if (!hasOwnHost(request)) return NOT_LOCAL;
     const { host, origin, "sec-fetch-site": fetchSite = "none" } = request.headers;
@@ -44,7 +42,6 @@ export function createGuard() {
     return isOwn && ["same-origin", "none"].includes(String(fetchSite)) ? null : NOT_OWN;
   }
 
-  /** Accepts only requests with the token. 32 random bytes cannot be guessed with any number of tries. */
   function checkToken({ headers }: IncomingMessage): Denial | null {
     // Compares hashes of equal length, so that the time reveals nothing.
     return timingSafeEqual(digest(headers.authorization ?? ""), expected) ? null : WRONG_TOKEN;

@@ -21,7 +21,6 @@ export interface InboxOptions {
   /** The inbox never uses these, even if nothing listens there now. */
   sitePorts?: readonly (number | null)[];
   clock?: Clock;
-  /** Called for each error that is a defect of this program. */
   onDefect?(error: unknown): void;
 }
 
@@ -33,7 +32,6 @@ const PORTS_TRIED = 100;
 const OTHER_PORT = "choose another with --port, or leave --port out";
 const IDLE_MS = 8 * 60 * 60_000;
 
-/** Serves the inbox on this machine until `close`. Rejects with an OperatorError. */
 export async function startInbox(options: InboxOptions) {
   const { desk, clock = systemClock, onDefect = () => {} } = options;
   const files = loadFiles(options.filesDir);
@@ -50,9 +48,7 @@ export async function startInbox(options: InboxOptions) {
   onUsed();
   return {
     port,
-    /** Where it listens: only this machine's own addresses. */
     addresses: servers.map((server) => (server.address() as AddressInfo).address),
-    /** The URL to open in a browser, with the token of this run. */
     url: `http://${guard.host}:${port}/#${guard.token}`,
     /** Resolves after eight hours without use. */
     idle: idle.promise,
@@ -124,15 +120,13 @@ async function closeAll(servers: readonly Server[]): Promise<void> {
   await Promise.all(closed);
 }
 
-/** Reads all files of the page. No request reads any other file. */
+/** No request reads any other file. */
 function loadFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of globSync("**/*", { cwd: folder })) {
     const type = CONTENT_TYPE[extname(name)];
     if (type) files.set(`/${name}`, { type, body: readFileSync(join(folder, name)) });
   }
-  if (!files.has("/index.html")) {
-    throw new OperatorError({ problem: "The inbox is not built", command: "build" });
-  }
+  if (!files.has("/index.html")) throw new OperatorError({ problem: "The inbox is not built", command: "build" });
   return files;
 }

@@ -19,43 +19,35 @@ import { type createCaller, FILTER } from "../operations.ts";
 import { exportPerson } from "../person.ts";
 import { detailText, messageTable, senderOf, statsText, waitText } from "./texts.ts";
 
-// Every command: its line of help, its arguments and options, the operation that it calls, and how the result prints.
-// run-command.ts makes the command line from this table.
+// run-command.ts makes the command line from the table in this file.
 
 /** Where a command runs: in the process of server/desk/command.ts, or in a test. */
 export interface Shell {
   env: Readonly<Record<string, string | undefined>>;
   /** The operator's account name on this machine, if known. */
   account?: string | undefined;
-  /**
-   * Writes text unchanged, so the caller must escape hidden characters in visitors' text first. For a large output,
-   * wait until the reader has received it.
-   */
+  /** Writes text unchanged: escape visitors' text first. Wait for it after a large output. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
   isTerminal: boolean;
-  /** Asks the operator for one line; `null` if there is no terminal. */
+  /** `null` without a terminal. */
   ask: ((question: string) => Promise<string>) | null;
   readInput(): Promise<string>;
-  /** Resolves when the operator ends the command, e.g. with Ctrl-C. */
   untilStopped(): Promise<void>;
 }
 
-/** Everything that a command may use. */
 export interface Context extends Omit<Shell, "env"> {
   /** How an operator calls the program, e.g. `npm run messages --`. */
   program: string;
-  /** The server's settings. Throws a ConfigError. */
+  /** Throws a ConfigError. */
   readConfig(): Config;
   /** Opens the server's messages and closes them after the command. Notes and replies are signed with `name`. */
   openDesk(options?: { name?: string | undefined }): Promise<Desk>;
   /** Opens a database that may be empty or of an earlier version, to restore a backup, and closes it after the command. */
   openArchive(): ReturnType<typeof openArchive>;
-  /** The operator's operations. A ZodError means that the command was used incorrectly. */
   call(options?: { name?: string | undefined }): Promise<ReturnType<typeof createCaller>>;
 }
 
-/** The command line is wrong. */
 export class UsageError extends Error {}
 
 /** `<REFERENCE>` of a command's usage is `reference`, `<REFERENCE...>` is `references`. */
@@ -83,8 +75,7 @@ interface Options
   port?: number;
 }
 
-/** What a command prints. */
-export interface Output {
+interface Output {
   json: unknown;
   text: string;
   /** Printed after that, one line each; the command fails. */
@@ -92,10 +83,9 @@ export interface Output {
   isFailed?: boolean;
 }
 
-export type Option = readonly [flags: string, help: string, parse?: (text: string) => unknown];
+type Option = readonly [flags: string, help: string, parse?: (text: string) => unknown];
 
 export interface CommandRow {
-  /** Its name and arguments. */
   usage: string;
   help: string;
   options?: readonly Option[];
@@ -107,7 +97,7 @@ export interface CommandRow {
   run(context: Context, args: Arguments, options: Options): Promise<Output | undefined>;
 }
 
-/** The number of messages that `list` shows without --all. */
+/** Without --all. */
 const LISTED = 50;
 const INBOX_DIR = fileURLToPath(new URL("../../../dist-inbox/", import.meta.url));
 
@@ -425,13 +415,11 @@ Exits with 1 if a check fails; warnings do not count.`,
   },
 ];
 
-/** Throws a UsageError unless either references or exactly one of the options were given. */
 function requireOne(choices: string, references: readonly string[], ...options: unknown[]): void {
   const given = [references.length > 0, ...options].filter(Boolean).length;
   if (given !== 1) throw new UsageError(`Give REFERENCE..., or ${choices}`);
 }
 
-/** Applies the action. The problems have one line for each message that it did not change. */
 async function act({ call }: Context, action: Action, references: readonly string[], done: string): Promise<Output> {
   const targets = references.map((reference) => ({ reference }));
   const { results, files } = await (await call()).act({ action, targets });
@@ -464,10 +452,7 @@ async function findReplaced({ openArchive, readConfig }: Context, file: string) 
 /** A keyed hash of an address, a space and a time. */
 const LINE = /^([\w-]{43}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/;
 
-/**
- * The erased people in the file that earlier versions wrote; none without it. Rejects with an OperatorError if a line is
- * not a complete record, because a person could be missing.
- */
+/** From the file of earlier versions. Rejects if a line is not a complete record, because a person could be missing. */
 export async function readOldErasures(dataDir: string): Promise<{ hash: string; at: Date }[]> {
   const path = join(dataDir, "erasures");
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -13,11 +13,11 @@ import { visibleJson } from "../export.ts";
 import { createCaller } from "../operations.ts";
 import { COMMANDS, type CommandRow, type Context, type Shell, UsageError } from "./commands.ts";
 
-/** The number of PostgreSQL connections: low, so that commands and inboxes leave enough for the servers. */
+/** Low, so that commands and inboxes leave enough PostgreSQL connections for the servers. */
 const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
 
-/** Runs one command line and resolves to its exit code. Rejects only with a defect of this program. */
+/** Resolves to the exit code. Rejects only with a defect of this program. */
 export async function runCommand(args: readonly string[], { env, ...shell }: Shell): Promise<number> {
   const program = programName(env);
   let desk: Desk | undefined;
@@ -90,7 +90,6 @@ function createProgram({ program, out, err }: Context): Command {
 
 type Given = Parameters<CommandRow["run"]>;
 
-/** `run` gets the arguments by their names, and the options. */
 function addCommand(root: Command, row: CommandRow, run: (args: Given[1], options: Given[2]) => Promise<void>): void {
   const [, group, usage = ""] = /^(privacy )?(.+)$/.exec(row.usage) ?? [];
   const parent = group ? root.commands.find((one) => one.name() === group.trim()) : root;
@@ -128,7 +127,6 @@ async function runRow(row: CommandRow, context: Context, args: Given[1], { yes, 
   return isFailed ? 1 : 0;
 }
 
-/** Throws an OperatorError without a terminal. */
 async function isConfirmed(question: string, ask: Context["ask"]): Promise<boolean> {
   if (!ask) {
     const problem = "This command asks for confirmation";
@@ -137,7 +135,7 @@ async function isConfirmed(question: string, ask: Context["ask"]): Promise<boole
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
 }
 
-/** One line for each problem that the operator can fix. `isUsage`: the command line is wrong. Throws any other error. */
+/** `isUsage`: the command line is wrong. Throws a defect again. */
 function explain(error: unknown, command: Command, program: string): { lines: string[]; isUsage: boolean } {
   const cause = error instanceof TRPCError ? error.cause : error;
   if (cause instanceof UsageError) return { lines: [cause.message], isUsage: true };
@@ -168,11 +166,8 @@ async function openDesk(config: Config, owner: Pick<Desk, "program" | "account">
     answerWithin: readSite()?.answerWithin,
     replyTexts() {
       const site = readSite();
-      return {
-        replies: site?.mails.replies ?? [],
-        facts: site?.facts ?? {},
-        signature: site?.mailSignature ?? null,
-      };
+      const { replies = [] } = site?.mails ?? {};
+      return { replies, facts: site?.facts ?? {}, signature: site?.mailSignature ?? null };
     },
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };

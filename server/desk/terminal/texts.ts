@@ -13,14 +13,12 @@ import { messageJson, type readDetail, type viewerOf } from "../messages.ts";
 
 type View = ReturnType<Awaited<ReturnType<typeof viewerOf>>>;
 
-/** Columns two spaces apart, as wide as their longest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
   return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
 
-/** The beginning of the text, with an ellipsis if it was cut. */
 function cut(text: string, length: number): string {
   const characters = [...text];
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
