@@ -16,10 +16,7 @@ const BEFORE_PAINT = "text/javascript";
 const ICON = { svg: "/favicon.svg", ico: "/favicon.ico" };
 const WEB_MANIFEST = "/site.webmanifest";
 
-/**
- * What a page contains and fetches besides its markup. `Document` writes these parts; the build weighs them and allows
- * them in the page's security policy.
- */
+/** What a page has besides its markup: the build weighs it, and allows it in the page's security policy. */
 export interface PageParts {
   style: string;
   /** In page order; `text/javascript` goes into the head. */

@@ -20,10 +20,7 @@ function wasPaused(): boolean {
   }
 }
 
-/**
- * The film's actual state. A browser may refuse to start it (low power mode) or have no decoder for it. `starting`
- * lasts from a request to play until the next state.
- */
+/** A browser may refuse to start the film, or have no decoder for it. `starting` lasts until the next state. */
 type FilmState = "starting" | "playing" | "stopped" | "broken";
 
 const video = document.querySelector<HTMLVideoElement>("#film");

@@ -66,7 +66,6 @@ export async function renderForm(context: RenderContext): Promise<FormOfBuild> {
   };
 }
 
-/** Renders the page that a path shows; the path is decoded and has no trailing slash. */
 export function renderPath(path: string, context: RenderContext): Promise<string> {
   const route = ROUTES.find(({ paths }) => paths.includes(path));
   const screen = route?.screen ?? COMING_SOON;

@@ -29,10 +29,7 @@ export interface Screen {
 /** `film` is written into the page itself; `contact` is fetched once the page has loaded and the browser is idle. */
 type ScreenScript = "film" | "contact";
 
-/**
- * Two screen sizes, each with its own film and picture. A browser takes the first whose condition is true. home.css
- * repeats the condition.
- */
+/** A browser takes the first whose condition is true. home.css repeats the condition. */
 export const VIEW_MEDIA = {
   phone: "(max-width: 560px), (max-width: 960px) and (max-height: 480px)",
   other: undefined,
@@ -42,7 +39,6 @@ export const VIEWS = Object.keys(VIEW_MEDIA) as readonly View[];
 
 export interface PageFetch {
   kind: "font" | "picture" | "script" | "film" | "data";
-  /** The screen size that fetches the file; all sizes if absent. */
   view?: View;
   /** The same content in several formats, best first; a browser fetches the first format that it supports. */
   urls: readonly string[];

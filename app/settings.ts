@@ -1,10 +1,7 @@
 import { site as defaults } from "./site.ts";
 import type { SiteSettings } from "./site-schema.ts";
 
-/**
- * The company's settings, with the program's defaults for missing ones. A value of the wrong type stays as it is: the
- * build refuses it.
- */
+/** A value of the wrong type stays as it is: the build refuses it. */
 export function completeSettings(own: Partial<SiteSettings>): SiteSettings {
   const completed = <Part extends object>(all: Part, some: Part = all): Part =>
     Object(some) === some ? { ...all, ...some } : some;

@@ -180,7 +180,6 @@ function nodesFor([start = "", ...others]: readonly string[], facts: Facts) {
   return nodes;
 }
 
-/** Facts that are links. */
 const ADDRESS = /^(contactEmail|websiteUrl)$/;
 
 /** Markdown has percent-encoded the marks. An address in a fact keeps its signs; other facts are one part of an address. */
@@ -218,10 +217,7 @@ interface PictureProps {
 /** The maximum width of a picture in page.css. */
 const PICTURE_SIZES = "(min-width: 44rem) 40rem, 90vw";
 
-/**
- * Reserves its space until the picture has loaded, so that nothing moves. Does not load lazily: WebKit prints a page
- * without the lazy pictures that were never in view.
- */
+/** Does not load lazily: WebKit prints a page without the lazy pictures that were never in view. */
 function Picture({ picture, alt = "", caption }: PictureProps) {
   if (!picture) return null;
   const { sources, width, height } = picture;

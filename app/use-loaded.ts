@@ -2,10 +2,7 @@ import { startTransition, useEffect, useState } from "react";
 
 const RETRY_MS = 1000;
 
-/**
- * Loads once, and logs a failure. After a failure, a change of `occasion` tries again. An empty address means that the
- * result is not needed yet.
- */
+/** Loads once. After a failure, a change of `occasion` tries again. An empty address means: not needed yet. */
 export function useLoaded<Result>(
   what: string,
   url: string,

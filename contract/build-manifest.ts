@@ -53,7 +53,6 @@ export const FORM_BUNDLE = "form.js";
 export interface ListedClaim {
   text: string;
   page: string;
-  /** Its file and line. */
   where: string;
   /** `open` has no entry; `withoutEvidence` has one that is not complete. */
   state: "open" | "withoutEvidence" | "expired" | "settled";
@@ -87,13 +86,11 @@ interface SiteIdentity {
   pricePerTonne: Price | null;
   /** How soon messages are answered; `null` if the site promises nothing. */
   answerWithin: AnswerTime | null;
-  /** Below every reply; `null` for none. */
   mailSignature: string | null;
 }
 
 export interface MailTexts {
   acknowledgement: { subject: string; body: string };
-  /** Operators insert these into replies. */
   replies: { name: string; text: string }[];
 }
 

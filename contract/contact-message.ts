@@ -9,7 +9,6 @@ interface FieldRules {
   /** Counted in characters, an address in bytes. */
   maxLength: number;
   isRequired: boolean;
-  /** `country`: a select with two-letter codes. */
   input: "text" | "email" | "tel" | "country" | "textarea";
   autoComplete?: "name" | "email" | "tel" | "country" | "organization";
   /** The inbox's list shows it. Every field is in the mail, the inbox's message, exports, the web hook and corrections. */
@@ -176,10 +175,7 @@ function problemWith(rules: FieldRules, value: string, typed: string) {
   return input === "email" ? problemWithEmail(value) : undefined;
 }
 
-/**
- * Copied names and numbers often have invisible characters around them. The end is trimmed by a loop, because a pattern
- * would start again at each of many spaces in the middle.
- */
+/** The end is trimmed by a loop, because a pattern would start again at each of many spaces in the middle. */
 function trimInvisible(value: string): string {
   const text = value.replace(INVISIBLE_START, "");
   let end = text.length;

@@ -35,10 +35,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/**
- * For a sentence: `1 minute`, `90 minutes`, `5 hours`, `30 days`. Never less than a minute. Rounds up, which suits a
- * waiting time; pass `Math.floor` for an age.
- */
+/** `1 minute`, `90 minutes`, `5 hours`. Rounds up, which suits a waiting time; pass `Math.floor` for an age. */
 export function durationInWords(ms: number, round = Math.ceil): string {
   const { word, unitMs } = WORDS.find(({ unitMs }) => ms >= 2 * unitMs) ?? WORDS[2];
   const count = Math.max(1, round(ms / unitMs));

@@ -64,10 +64,7 @@ const KNOWN_DOMAINS =
 /** Nobody looks at a longer text, which could take seconds to normalise. */
 const MAX_LENGTH = 254;
 
-/**
- * Returns the address that the visitor probably meant: its domain is one slip away from a large provider's, or lacks
- * only the end, as in "gmail". Null if the domain is a large provider's itself, or any other.
- */
+/** Null unless the domain is one slip away from a large provider's, or lacks only its end, as in "gmail". */
 export function suggestEmail(address: string): string | null {
   if (address.length > MAX_LENGTH) return null;
   const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(canonicalEmail(address.trim())) ?? [];

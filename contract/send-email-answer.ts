@@ -2,7 +2,6 @@ import type { FieldErrors } from "./contact-message.ts";
 import type { FootprintEstimate } from "./footprint/arithmetic.ts";
 import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "./footprint/fields.ts";
 
-/** One sentence for each invalid field, by field name. */
 export type AnswerErrors = FieldErrors & FootprintErrors;
 
 /** Makes sentences that are clear without their field: those of the estimate start with the field's label. */

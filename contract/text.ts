@@ -43,10 +43,7 @@ export function plural(count: number, noun: string, format: (count: number) => s
 
 const DIGIT = /\p{Nd}/u;
 
-/**
- * The text with the decimal digits of every script as 0 to 9, and with the full-width forms of ASCII, which East Asian
- * keyboards write, as ASCII. The length of the text may change.
- */
+/** Also writes full-width forms of ASCII, which East Asian keyboards type, as ASCII. The length may change. */
 export function withAsciiDigits(text: string): string {
   return text
     .replaceAll(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))

@@ -10,7 +10,6 @@ import { plural, STATE } from "./words.ts";
 /** Long enough to read. The list shows the result too. */
 const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
-/** A mark of more messages asks first. */
 const MARKED_UNASKED = 10;
 
 interface ActionLabels {
@@ -84,10 +83,7 @@ export function clearNotices(): void {
 const pending = new Set<string>();
 const oneByOne = serially();
 
-/**
- * Runs the work after all earlier work, and shows the result. `press` identifies the button: a second press does nothing
- * until the work of the first is finished.
- */
+/** Runs the work after all earlier work. A second press does nothing until the work of the first is finished. */
 export async function attempt(press: string, work: () => Promise<Notice | null>): Promise<void> {
   if (pending.has(press)) return;
   if (pending.size === 0) clearNotices();
@@ -124,10 +120,7 @@ export function useQuestion() {
   return { ask, question };
 }
 
-/**
- * `perform` acts on messages. It asks for a confirmation if the action cannot be undone or marks many messages. Render
- * `question`.
- */
+/** Asks for a confirmation if the action cannot be undone or marks many messages. Render `question`. */
 export function useActions() {
   const { ask, question } = useQuestion();
   const perform = (action: Action, messages: readonly Target[], options?: PerformOptions) => {
@@ -181,7 +174,6 @@ function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
   });
 }
 
-/** One sentence about the whole action, and one about the messages that were not changed. */
 function outcomeNotice(action: Action, results: readonly ActionResult[]): Notice {
   const skipped = results.filter(({ outcome }) => outcome !== "done");
   const done = results.length - skipped.length;

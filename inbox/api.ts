@@ -119,10 +119,7 @@ export const trpc = createTRPCOptionsProxy<Router>({ client: call, queryClient }
 
 export const reloadAll = () => queryClient.invalidateQueries();
 
-/**
- * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `refused`: the token
- * belongs to another run. The page retries in every state except `refused`.
- */
+/** `unavailable`: the command answers, but its database does not. `refused`: the token is of another run. */
 export type Connection = "connecting" | "live" | "lost" | "unavailable" | "refused";
 
 const RETRY_MS = 1000;
@@ -148,10 +145,7 @@ const STATUS_MS = 15_000;
 
 export const useStatus = () => useQuery(trpc.status.queryOptions(undefined, { refetchInterval: STATUS_MS })).data;
 
-/**
- * Keeps the result of `useLive` up to date, and reloads the shown data after every change. Only a visible tab has a
- * stream, because browsers allow only six connections to one host. A tab that is shown again reloads its data.
- */
+/** Only a visible tab has a stream, because browsers allow only six connections to one host. */
 export function followChanges(): void {
   for (const input of ["keydown", "pointerdown"]) addEventListener(input, () => (isUsed = true), { capture: true });
   let close = () => {};

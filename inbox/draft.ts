@@ -31,7 +31,6 @@ const isSame = (one: Unfinished, other: Unfinished) =>
 /** A failed save may have arrived, so it is not known what is stored. */
 export const isSaved = (draft: Draft) => draft.error === null && isSame(draft, draft.stored);
 
-/** What the form shows: what was typed in this window, else what is stored. */
 export function currentDraft({ reference, draft }: MessageDetail, typed: Draft | undefined): Draft {
   const isFinished = typed && isBlank(typed.text + typed.note) && isSaved(typed);
   if (typed && !(isFinished && draft && draft.savedAt > typed.storedAt)) return typed;
@@ -115,7 +114,6 @@ function save(reference: string): void {
   running.set(reference, saved);
 }
 
-/** Saves what is left when the page closes, and warns if that is known to fail. */
 export function saveOnLeaving(): void {
   const unsaved = () => [...drafts].filter(([, draft]) => !isSaved(draft));
   // Does not wait for a running call: the page may not live to see its answer. If it does, it saves the draft again.
@@ -130,10 +128,7 @@ export function saveOnLeaving(): void {
   });
 }
 
-/**
- * From now on, the reply does not change. The returned function sends it by `send`, after a running call that saves it.
- * Keeps and saves it unless it is stored. A note stays.
- */
+/** The reply does not change from now on. The returned function sends it after a running call that saves it. */
 export function startSending<Result extends { outcome: string }>(
   reference: string,
   draft: Draft,
@@ -159,7 +154,6 @@ export function startSending<Result extends { outcome: string }>(
   };
 }
 
-/** Takes back a reply by `take`, and shows what the database made of it and of what the operator has written since. */
 export async function takeBackBy(reference: string, take: () => Promise<unknown>): Promise<void> {
   await running.get(reference);
   save(reference);

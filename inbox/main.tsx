@@ -50,10 +50,7 @@ const COLORS = {
   "success-ground": ["green-light"],
 } as const;
 
-/**
- * Applies the company's colours, and sets Mantine's variables on the root element, because the page's policy blocks
- * style elements.
- */
+/** Sets Mantine's variables on the root element, because the page's policy blocks style elements. */
 function setVariables({ style }: HTMLElement): void {
   for (const [token, names] of Object.entries(COLORS)) {
     for (const name of names) style.setProperty(`--mantine-color-${name}`, `var(--${token})`);

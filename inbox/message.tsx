@@ -48,10 +48,7 @@ export function MessageScreen() {
   );
 }
 
-/**
- * The message's place in the list from which it was opened, and functions to leave the message. They do nothing if the
- * operator has left it already or is typing.
- */
+/** The functions that leave the message do nothing if the operator has left it already or is typing. */
 function usePlace(reference: string, tab?: ListView["tab"]) {
   const navigate = useNavigate();
   const view = route.useSearch();

@@ -128,10 +128,7 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/**
- * The current time, updated every half minute and after every change, because ages grow without changes too. Also
- * updated at the given time.
- */
+/** Updated every half minute and after every change, because ages grow without changes too, and at this time. */
 export function useNow(at: Date | null = null): Date {
   const [now, setNow] = useState(() => new Date());
   const { token } = useLive();
@@ -149,10 +146,7 @@ export function useNow(at: Date | null = null): Date {
 
 const HIDDEN_OR_NOT = new RegExp(`(${HIDDEN_CHARACTER.source})`, "u");
 
-/**
- * Shows a visitor's text without markup. Makes hidden characters visible and marks them, also line ends unless
- * `isMultiline`. Right-to-left text does not change the direction of the text around it.
- */
+/** Makes hidden characters visible, also line ends unless `isMultiline`. Isolates right-to-left text. */
 export function VisitorText({ text, isMultiline = false }: { text: string; isMultiline?: boolean }) {
   const parts = text.split(HIDDEN_OR_NOT);
   return (

@@ -25,10 +25,7 @@ export const PAGE_SIZE = 50;
 // The page's policy forbids code from strings, and even an attempt would be reported.
 z.config({ jitless: true });
 
-/**
- * What the list shows. All of it is in the page's URL, so that a view can be bookmarked, shared and restored. Invalid
- * values in a URL are replaced by defaults.
- */
+/** All of it is in the page's URL, so that a view can be bookmarked. Defaults replace invalid values. */
 const LIST_VIEW = z.object({
   tab: z.catch(z.enum(TABS), "unanswered"),
   search: z.catch(z.string().check(z.trim(), z.maxLength(MAX_SEARCH_LENGTH)), ""),
@@ -41,7 +38,6 @@ export const NEWEST = LIST_VIEW.parse({});
 export const parseListView = (given: Partial<ListView> & SearchSchemaInput): ListView => LIST_VIEW.parse(given);
 export const filterOf = ({ tab, search }: ListView): Filter => ({ tab, ...(search && { search }) });
 
-/** The fields that stand beside the state. The others have places of their own. */
 const MARKED_FIELDS = FIELD_NAMES.filter(
   (field) => CONTACT_FIELDS[field].isListed && !["name", "email", "message"].includes(field),
 );
@@ -57,10 +53,7 @@ export function Marks({ message, now }: { message: Parameters<typeof marksOf>[0]
 
 export const rowId = (reference: string) => `message-${reference}`;
 
-/**
- * If the focused row leaves the list, as an answered message leaves the tab Unanswered, focuses the row that takes its
- * place, or the heading if the list is empty.
- */
+/** If the focused row leaves the list, focuses the row that takes its place, or the heading of an empty list. */
 function useKeptFocus(messages: readonly MessageView[]) {
   const focused = useRef<number | null>(null);
   useEffect(() => {

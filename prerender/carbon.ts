@@ -13,10 +13,8 @@ export interface FetchedFile {
   view?: View | undefined;
 }
 
-/** The emissions of a page's first view: an entry of `carbon.json`. */
 interface PageCarbon {
   page: string;
-  /** Present if the page fetches different files on different screen sizes. */
   view?: View;
   bytes: number;
   grams: number;
@@ -28,13 +26,9 @@ interface PageCarbon {
 type ReadBuiltFile = (url: string) => Buffer | undefined;
 
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
-/** The approximate size of one response's headers. */
 const HEADER_BYTES = 850;
 
-/**
- * Weighs every page once and writes its figure into it. The page about carbon comes last, because it lists the figures of
- * the others: `renderCarbonPage` renders it with them. Rejects if a page is too heavy.
- */
+/** The page about carbon comes last, because it lists the figures of the others. Rejects if a page is too heavy. */
 export async function weighSite(
   rendered: RenderedSite,
   readBuiltFile: ReadBuiltFile,
@@ -92,10 +86,7 @@ export function withFigure(html: string, grams: number): string {
   }, html);
 }
 
-/**
- * The page and every file that it fetches. Leaves out files from other origins or from another service on this origin,
- * because the build does not know their sizes.
- */
+/** Leaves out files of other origins or of another service on this one: the build does not know their sizes. */
 export async function weighPage(
   { name, html, fetches }: Pick<RenderedPage, "name" | "html" | "fetches">,
   readBuiltFile: ReadBuiltFile,

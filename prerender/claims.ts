@@ -151,7 +151,6 @@ const STATE = {
   expired: "its evidence has ended",
 };
 
-/** What stops a build: whatever is open in the company's own texts. Empty if nothing is. */
 export function listOpen({ claims, unsigned, ledgerFile }: Claims, program?: string): string {
   const files = unsigned.map(({ file }) => `  ${file}`);
   const sentences = claims.flatMap(({ where, text, state, isOurs }) =>

@@ -6,17 +6,13 @@ import { findPathProblems, type SiteText } from "./texts.ts";
 
 interface LinkTargets {
   settings: RenderContext["settings"];
-  /** The paths of each page; the first is that of its text. */
   pages: readonly (readonly string[])[];
   filePaths: readonly string[];
   /** The problems of files whose path another page has: a link to it leads to that page. */
   taken: readonly Problem[];
 }
 
-/**
- * Follows every internal link in the texts and the settings to its page and heading. Does not follow links to other
- * sites, because a build needs no network.
- */
+/** Does not follow links to other sites, because a build needs no network. */
 export function findBrokenLinks(
   texts: readonly SiteText[],
   strings: readonly SettingString[],
@@ -60,7 +56,6 @@ export function findBrokenLinks(
   });
 }
 
-/** Pages in the site's navigation that have no file: they show Coming Soon. */
 export function announcedPaths(strings: readonly SettingString[], pages: readonly (readonly string[])[]): string[] {
   const written = pages.flat();
   const paths = hrefsOf(strings).flatMap(({ value }) => (value.startsWith("/") ? pathOf(value) : []));

@@ -20,10 +20,7 @@ export function draftDirOf(outDir: string): string {
   return `${outDir}.new`;
 }
 
-/**
- * Leaves `outDir` unchanged until the draft is complete, so that a refused build removes nothing. One build at a time:
- * the next one replaces what a killed build has left.
- */
+/** Leaves `outDir` as it is until the draft is complete. The next build replaces what a killed build has left. */
 export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
   const remove = (path: string) => rm(path, { recursive: true, force: true });
   const parts = [serverDir, (dir: string) => dir, manifestFile];
@@ -99,10 +96,7 @@ function brotliOf(content: Buffer): Promise<Buffer> {
 
 type PolicySubject = Pick<RenderedPage, "inlineStyles" | "inlineScripts" | "fetches">;
 
-/**
- * The strictest policy that the page works with. It allows only the origins in the settings, and inline styles and
- * scripts only by their hashes.
- */
+/** Allows only the origins in the settings, and inline styles and scripts only by their hashes. */
 export function contentSecurityPolicy(
   { inlineStyles, inlineScripts, fetches }: PolicySubject,
   settings: BuildSettings,

@@ -131,10 +131,7 @@ const POSTERS = [
 ] as const;
 const HEIGHT_PX = 720;
 
-/**
- * The company's files by the name of the file in `app/media/` that each replaces. Leaves out what does not exist:
- * `lookProblems` reports it.
- */
+/** By the name of the file in `app/media/` that each replaces. `lookProblems` reports what does not exist. */
 export async function lookFiles({ look, heroPicture }: SiteSettings, folder: string): Promise<Map<string, string>> {
   const media = new Map<string, string>();
   const font = join(folder, look.displayFont ?? "");

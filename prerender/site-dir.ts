@@ -102,7 +102,6 @@ export async function parseSettings(siteDir: string) {
   return { problems, lines };
 }
 
-/** A string of the settings, with the names that lead to it, and its place in the company's file or in ours. */
 export interface SettingString {
   names: readonly string[];
   value: string;

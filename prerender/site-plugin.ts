@@ -41,10 +41,7 @@ function postBanner({ name }: { name: string }): string {
   return name === "contact" ? "//# allFunctionsCalledOnLoad" : "";
 }
 
-/**
- * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
- * request.
- */
+/** Writes static pages: at build time into `dist/`, in development on every request. */
 export function prerender({ outDir = "dist" }: { outDir?: string } = {}): PluginOption[] {
   return [companySettings(), sitePlugin(outDir)];
 }
@@ -245,7 +242,6 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readAll: () =>
   });
 }
 
-/** Shown until the problems are solved; then Vite reloads the page. */
 function problemsPage(problems: readonly Problem[]): string {
   const text = escapeHtml(problemsError(problems).message);
   return `<!doctype html><html lang="en-GB"><title>Problems</title><body><pre style="white-space: pre-wrap">${text}</pre>`;

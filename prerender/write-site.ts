@@ -109,7 +109,6 @@ export async function writeSite(build: SiteBuild): Promise<void> {
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));
   await writeFile(join(outDir, HEADERS_FILE), headersFile(manifest));
-  // After a draft, the server prints the command that lists these.
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   if (open !== "") console.log(open);

@@ -9,7 +9,6 @@ const { siteDir } = parseBuildSettings(process.env).settings;
 const SOURCES = ["inbox", "contract", "app", siteDir, "vite.inbox.config.ts", "package-lock.json"];
 const OUT_DIR = "dist-inbox";
 
-/** Contains the SITE_DIR of the page. */
 const STAMP = ".site-dir";
 
 const builtMs = statSync(join(OUT_DIR, STAMP), { throwIfNoEntry: false })?.mtimeMs ?? 0;

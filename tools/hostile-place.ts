@@ -199,7 +199,6 @@ async function runUnder(run: readonly string[]): Promise<number> {
   }
 }
 
-/** The files as they are now, without .git and what git ignores, and the installed packages, as hard links if possible. */
 function copyProject(copy: string): void {
   mkdirSync(copy);
   const options = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];

@@ -17,7 +17,6 @@ interface RunningInbox {
   stop(): Promise<number | null>;
 }
 
-/** Starts the inbox like `npm run inbox`, without building it. */
 export async function startInbox(env: Readonly<Record<string, string>>): Promise<RunningInbox> {
   const port = await findFreePort();
   const { output, stop } = await startProgram(["node", "server/desk/command.ts", "inbox", "--port", String(port)], {
@@ -83,7 +82,6 @@ interface Arrival {
   acceptedAt?: Date;
 }
 
-/** Stores a message like the server, without limits. */
 export function acceptMessage(store: Store, fields: Partial<ContactMessage>, arrival: Arrival = {}) {
   const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
   const rules = {

@@ -8,7 +8,6 @@ import { type FormState, hasAmounts, isName, type Name, type Values } from "./fo
 export interface Reading {
   /** From the readable amounts; null if there is none. */
   estimate: FootprintEstimate | null;
-  /** "about 4.2 t CO₂e a year", or empty. */
   total: string;
   errors: FootprintErrors;
   hints: Partial<Record<Name, string>>;

@@ -144,10 +144,7 @@ function CopyReference({ reference }: { reference: string }) {
   );
 }
 
-/**
- * For a static host, where no server can write the reference into the page after a post without script: CSS shows this
- * while it is the page's `:target`.
- */
+/** For a static host, which cannot write the reference into the page: CSS shows it as the page's `:target`. */
 export function SentElsewhere({ answerWithin }: { answerWithin: string }): ReactNode {
   return (
     <div className="receipt sent-elsewhere">

@@ -55,10 +55,7 @@ export interface FootprintLine {
   place?: string | null;
 }
 
-/**
- * The totals with the sources' lowest and highest figures for these inputs, and what those figures apply to. The range
- * does not measure the sources' own error.
- */
+/** What the sources' lowest and highest figures give. It does not measure the sources' own error. */
 interface FootprintRange {
   lowKg: number;
   highKg: number;
@@ -71,7 +68,6 @@ interface FootprintRange {
 export interface FootprintEstimate {
   inputs: FootprintInputs;
   totalKg: number;
-  /** Absent if the sources have one figure for each amount. */
   range?: FootprintRange;
   lines: readonly FootprintLine[];
   factorSet: string;

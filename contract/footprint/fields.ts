@@ -106,7 +106,6 @@ export function unbroken(text: string): string {
   return text.replace(/(\d) | (?=CO₂e)/g, "$1\u00a0");
 }
 
-/** An amount as the program read it: "1,500". */
 export function formatAmount(amount: number): string {
   return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
 }

@@ -26,10 +26,7 @@ type ParsedFootprint =
   /** `rest` has the valid amounts. */
   | { ok: false; fields: FootprintErrors; rest: FootprintInputs | null };
 
-/**
- * Reads an estimate's inputs from a request body: an object `footprint`, or fields whose names begin with `footprint.`.
- * Returns one sentence for each invalid value.
- */
+/** Reads an object `footprint`, or fields with the prefix `footprint.`. One sentence for each invalid value. */
 export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedFootprint {
   const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
   if (given === undefined || given === null || given === "") return { ok: true, inputs: null };

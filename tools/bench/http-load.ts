@@ -12,14 +12,10 @@ interface Load {
   connections: number;
   seconds: number;
   request(): string;
-  /** The rate of all connections together; if absent, as fast as the server answers. */
   perSecond?: number;
 }
 
-/**
- * Sends one request after the other on each connection. It uses bare sockets, because client and server share the
- * machine and a client that parses HTTP would be slower than the server: see docs/dependencies.md.
- */
+/** Uses bare sockets: a client that parses HTTP would be slower than the server on the same machine. */
 export async function measureLoad({ port, connections, seconds, request, perSecond }: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   let failures = 0;

@@ -111,7 +111,6 @@ async function timed(step: () => Promise<unknown>, runs: number) {
   };
 }
 
-/** Accepts the messages like those of visitors, then sets realistic states with SQL. */
 async function fill(dataDir: string, databaseUrl: string | null): Promise<void> {
   const store = await openSampleStore(dataDir, databaseUrl);
   const startMs = Date.now() - PERIOD_MS;

@@ -31,10 +31,7 @@ const AUDITS = {
 
 type Figures = Record<string, number>;
 
-/**
- * Runs Lighthouse on a simulated phone for every screen and for the hand-written contact page, with both kinds of
- * network throttling. All take turns in each round, so that other load on the machine affects all of them equally.
- */
+/** The pages take turns in each round, so that other load on the machine affects all of them equally. */
 export async function benchPages(): Promise<BenchTable[]> {
   const port = await findFreePort();
   const browser = await chromium.launch(chromiumOptions(`--remote-debugging-port=${port}`));

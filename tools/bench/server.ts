@@ -15,7 +15,6 @@ const ROUNDS = 15;
 const SECONDS = 0.5;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;
-/** The unit of the times in /proc. */
 const CLOCK_TICK_MS = 10;
 
 export async function benchServer(): Promise<BenchTable[]> {
