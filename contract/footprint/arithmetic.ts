@@ -3,9 +3,7 @@ import {
   CAR_SIZES,
   DOMESTIC_FLIGHT,
   ELECTRIC_CAR_KWH_PER_KM,
-  ELECTRICITY_BOUNDARY,
   EMBER,
-  EMBER_LINK,
   FACTORS_NAME,
   type Factor,
   HEATING,
@@ -179,9 +177,7 @@ function gridFactor(
     kgPerUnit: kgOf(gramsPerKwh, kwh.average),
     unit,
     year,
-    ...(country === "GB"
-      ? { boundary: uk.boundary, source: uk.source, link: uk.link }
-      : { boundary: ELECTRICITY_BOUNDARY, source: EMBER, link: EMBER_LINK }),
+    source: country === "GB" ? uk.source : EMBER,
     rows: {},
     ...(differences.length > 0 && {
       range: {

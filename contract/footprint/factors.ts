@@ -6,10 +6,8 @@
 export interface Factor {
   kgPerUnit: number;
   unit: "kWh" | "litre" | "km" | "passenger km" | "night";
-  boundary: string;
   year: number;
   source: string;
-  link: string;
   /** The source's rows that add up to `kgPerUnit`, by id. */
   rows: Readonly<Record<string, number>>;
   /** The lowest and highest figures, if the source has several, and what they apply to. */
@@ -22,41 +20,33 @@ export const NEXT_FACTORS_DUE = "2027-06-30";
 /** Stored with each estimate. Change the name whenever a figure changes. */
 export const FACTORS_NAME = "DESNZ 2026 v1.2";
 const DESNZ = "UK Government (DESNZ) conversion factors 2026, v1.2";
-const DESNZ_LINK = "https://www.gov.uk/government/collections/government-conversion-factors-for-company-reporting";
 
 export const EMBER = "Ember, yearly electricity data, in the Green Web Foundation’s co2.js";
-export const EMBER_LINK = "https://ember-energy.org/data/yearly-electricity-data/";
-export const ELECTRICITY_BOUNDARY =
-  "the whole life cycle of the power plants and their fuel, per kWh generated, without losses in the grid";
 
 /** Derived from 0.02686, 0.02469 and 0.02790 kg per km, with the UK grid at 0.13096 kg per kWh. */
 export const ELECTRIC_CAR_KWH_PER_KM = { average: 0.205, small: 0.189, large: 0.213 };
 export const CAR_SIZES = "small and large cars";
 
-function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning the fuel, and producing it"): Factor {
+function desnz(unit: Factor["unit"], rows: Factor["rows"]): Factor {
   const sum = Object.values(rows).reduce((total, kg) => total + kg, 0);
   // The source has five decimals; further ones are rounding errors.
   const kgPerUnit = Math.round(sum * 1e5) / 1e5;
-  return { kgPerUnit, unit, boundary, year: 2026, source: DESNZ, link: DESNZ_LINK, rows };
+  return { kgPerUnit, unit, year: 2026, source: DESNZ, rows };
 }
 
 function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
   return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
 }
 
-/** Per kWh generated, like all other electricity figures. UK companies report with these rows. */
-export const UK_ELECTRICITY = desnz(
-  "kWh",
-  { "7_400_4000_5_1": 0.13096, "15_917_4000_5_1": 0.03682 },
-  "generating it and producing the fuel, per kWh generated, without losses in the grid",
-);
+/** Per kWh generated, without losses in the grid, like all electricity figures. UK companies report with these rows. */
+export const UK_ELECTRICITY = desnz("kWh", { "7_400_4000_5_1": 0.13096, "15_917_4000_5_1": 0.03682 });
 
 /** An electric car of average size on the UK's grid. The source counts the losses in the grid for it. */
-export const UK_ELECTRIC_CAR = desnz(
-  "km",
-  { "8_301_3076_4_1": 0.02686, "14_301_3076_4_1": 0.00266, "26_904_3076_4_1": 0.01049 },
-  "generating the electricity and producing the fuel, with losses in the grid",
-);
+export const UK_ELECTRIC_CAR = desnz("km", {
+  "8_301_3076_4_1": 0.02686,
+  "14_301_3076_4_1": 0.00266,
+  "26_904_3076_4_1": 0.01049,
+});
 
 const naturalGas = desnz("kWh", { "1_100_1004_6_1": 0.18231, "11_100_1004_6_1": 0.03021 });
 const heatingOil = desnz("litre", { "1_101_1010_8_1": 2.54016, "11_101_1010_8_1": 0.53078 });
@@ -98,8 +88,8 @@ export const PUBLIC_TRANSPORT = {
   taxiKm: withRange(regularTaxi, "a regular taxi and a black cab", regularTaxi, blackCab),
 } as const;
 
-const flight = (rows: Factor["rows"]) =>
-  desnz("passenger km", rows, "burning the fuel, producing it, and the other effects of aircraft at height");
+/** With the other effects of aircraft at height. */
+const flight = (rows: Factor["rows"]) => desnz("passenger km", rows);
 
 /** For an average passenger, because the source has no classes for domestic flights. */
 export const DOMESTIC_FLIGHT = flight({ "21_316_3160_11_1": 0.22928, "22_912_3160_11_1": 0.0335 });
@@ -132,7 +122,7 @@ export const LONG_FLIGHT = {
   ),
 } as const;
 
-const hotel = (row: string, kg: number) => desnz("night", { [row]: kg }, "running the hotel, for one room");
+const hotel = (row: string, kg: number) => desnz("night", { [row]: kg });
 
 export const HOTEL: Readonly<Record<string, Factor>> = {
   GB: hotel("29_600_4000_13_1", 10.4),
