@@ -16,7 +16,6 @@ export interface AppOptions
     Partial<Pick<SendEmailOptions, "meter" | "now" | "onNotStored">> {
   build: Build;
   store: Pick<Store, "intake" | "messages" | "secret" | "status">;
-  /** Standard output by default. */
   logStream?: { write(line: string): void };
   readiness?: Readiness;
   limits?: Limits;
@@ -35,7 +34,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
   const pages = createPages({ build, store, now, onFailure: noteDefect });
   const app: FastifyInstance = Fastify({
-    // Pages need no router and no logger.
     serverFactory: (answerApi) =>
       createLimitedServer(limits, (request, response) => {
         if (meter) countAnswer(request, response, meter);
@@ -53,7 +51,6 @@ export function createApp(options: AppOptions): FastifyInstance {
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // Requests on open connections get normal answers while the server closes.
     return503OnClosing: false,
-    // Called for paths that cannot be decoded.
     frameworkErrors: (_error, request, reply) => pages.answerRest(request.raw, reply.hijack().raw),
   });
 

@@ -15,7 +15,6 @@ export interface Limit {
 
 export type Config = ReturnType<typeof parseConfig>;
 
-/** Names every problem of the environment. */
 export class ConfigError extends OperatorError {
   override readonly name = "ConfigError";
 }
@@ -85,7 +84,6 @@ export function parseConfig(env: Environment) {
       "contains something that is not an address",
       "e.g. 10.0.0.1,192.168.0.0/16 or loopback",
     ]),
-    /** Per client; empty when off. */
     rateLimits: read(
       "RATE_LIMIT",
       (text) => parseRateLimits(text ?? "5/10m,20/1d"),
@@ -107,7 +105,6 @@ export function parseConfig(env: Environment) {
       [(limit) => !Number.isNaN(limit), "is neither a number of messages nor off", "e.g. HOURLY_LIMIT=1000"],
     ),
     spamFilter: readSwitch("SPAM_FILTER", "on", "e.g. SPAM_FILTER=off"),
-    /** Senders get an email after the delivery of their message. */
     acknowledge: readSwitch("ACKNOWLEDGE", "off", "e.g. ACKNOWLEDGE=on"),
     retention: build.retention,
     logLevel:

@@ -42,7 +42,6 @@ export function journalLine(line: string): string {
   return `<${level >= ERROR_LEVEL ? 3 : level >= WARN_LEVEL ? 4 : 6}>${line}`;
 }
 
-/** The time and text of an event, without Fastify's own events. */
 export function terminalLine(line: string): string {
   if (!line.startsWith("{")) return line;
   const { time, level, msg, event, pid, hostname, reqId, ...details } = JSON.parse(line) as Record<string, unknown>;

@@ -1,9 +1,6 @@
 import { OperatorError } from "./operator-error.ts";
 
-/**
- * One line of the log: an event and its reference, never a name, an address or text from a message. A mail server's
- * answer may contain addresses, so only its code is logged.
- */
+/** Never a name, an address or text from a message. A mail server's answer may contain these: only its code is logged. */
 export interface LogEvent {
   event: string;
   reference?: string;
@@ -16,19 +13,16 @@ export interface LogEvent {
   err?: Error;
 }
 
-/** The part of pino that is used outside requests. */
 export interface Log {
   info(event: LogEvent, text: string): void;
   warn(event: LogEvent, text: string): void;
   error(event: LogEvent, text: string): void;
 }
 
-/** The code of a system error, such as ENOENT. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Whether the operating system refused something. */
 export function isSystemError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && errorCode(error) !== undefined;
 }

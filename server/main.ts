@@ -147,7 +147,6 @@ function readyLines({ manifest }: Build, port: number, config: Config, senders: 
   ];
 }
 
-/** Defects keep their stack. */
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return error.advice.map((advice) => adviceLine(advice, PROGRAM)).join("\n");
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;

@@ -24,7 +24,6 @@ export function readSite(): BuildManifest["site"] | null {
   }
 }
 
-/** Throws BuildMissing. */
 export function readManifest(distDir: string): BuildManifest {
   let manifest: BuildManifest;
   try {

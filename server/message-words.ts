@@ -9,7 +9,6 @@ export const QUARANTINE_REASON = {
   "marked-as-spam": "Marked as spam.",
 } as const;
 
-/** Of an acknowledgement. */
 export const SKIP_REASON = {
   "too-late": "The message was more than a day old.",
   "own-address": "The address is one of the site's own.",

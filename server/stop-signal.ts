@@ -2,10 +2,7 @@ const SECOND_PRESS_MS = 1000;
 
 type Signals = Pick<NodeJS.Process, "on" | "kill" | "pid">;
 
-/**
- * One press of Ctrl-C may arrive twice, because npm forwards the terminal's signal. A signal more than a second later
- * is a second press and ends the process at once.
- */
+/** One press of Ctrl-C may arrive twice, because npm forwards it. A later signal ends the process at once. */
 export function onStopSignal(process: Signals, stop: () => void, nowMs = () => performance.now()): void {
   let firstAtMs: number | null = null;
   const receive = () => {

@@ -5,7 +5,6 @@ export const DAY_MS = 24 * HOUR_MS;
 /** Time as an argument, so that a test can simulate five days in a second. */
 export interface Clock {
   now(): Date;
-  /** Calls `callback` once after at least `delayMs`. The returned function cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 

@@ -58,7 +58,6 @@ export async function readStatus(desk: Desk) {
       remedy: capitalised(remedyText({ remedy, command }, desk.program)),
     })),
     counts: await store.messages.countTabs({}),
-    /** The quarantined messages that no operator has opened. */
     notOpened: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
     sent: await Promise.all(sent),
   };

@@ -50,7 +50,6 @@ interface ExportOptions {
   show?: ((cell: string) => string) | undefined;
 }
 
-/** Yields the file in parts. */
 export async function* exportMessages(
   { filter, format, show }: ExportOptions,
   messages: Pick<Messages, "list" | "notes">,

@@ -71,7 +71,6 @@ function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
   return Object.fromEntries(facts);
 }
 
-/** How both faces of the desk show these messages. */
 export async function viewerOf(messages: readonly StoredMessage[], store: Store) {
   const now = new Date();
   const website = await store.status.website();
@@ -127,7 +126,6 @@ export async function readDetail(reference: string, { store, account, mailTo, re
   const view = await viewerOf([message], store);
   return {
     ...view(message),
-    /** For `since` of a reply. */
     readAt,
     history,
     draft: drafts.own,
@@ -137,7 +135,6 @@ export async function readDetail(reference: string, { store, account, mailTo, re
       reply: lastReply && lastReply.author !== account ? lastReply : null,
     },
     spamSigns,
-    /** The sender's other messages. */
     others: {
       count: (await store.messages.countTabs({ email })).all - 1,
       lastAt: newest.find((other) => other.reference !== message.reference)?.acceptedAt ?? null,

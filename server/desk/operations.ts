@@ -66,7 +66,6 @@ export const FILTER = z.strictObject({
   email: text().optional(),
   /** Words that are all in the message, its notes or replies, ignoring case and accents. */
   search: text(MAX_SEARCH_LENGTH).optional(),
-  /** Accepted at or after. */
   since: z.date().optional(),
 });
 const REFERENCE = z.object({ reference: text() });
@@ -135,7 +134,6 @@ export const router = t.router({
       if (!isAdded) throw new NoMessage(reference);
     }),
 
-  /** A repeated key does not store the reply again. */
   reply: operation
     .input(
       TARGET.extend({
@@ -143,7 +141,6 @@ export const router = t.router({
         subject: written(MAX_SUBJECT_LENGTH).optional(),
         text: written(MAX_REPLY_LENGTH),
         isUndoable: z.boolean().default(false),
-        /** Marks the message as answered at once. */
         isAnswer: z.boolean().default(false),
         /** When the operator opened the message: a later reply of somebody else comes back instead. */
         since: z.date().optional(),
@@ -153,7 +150,6 @@ export const router = t.router({
       replyTo({ reference, version }, { key, subject, text }, options, store),
     ),
 
-  /** The reply becomes a draft again. */
   takeBackReply: operation
     .input(REFERENCE.extend({ key: z.uuid() }))
     .mutation(async ({ input: { reference, key }, ctx: { store } }) => {

@@ -43,7 +43,6 @@ export async function erasePerson(email: string, { store, dataDir }: { store: St
   const references = await store.people.erase(email);
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
   const files = await removeFiles(dataDir, references);
-  // Also finishes an earlier erasure that was interrupted.
   await store.people.finishErasure();
   return { messages: references.length, files, references };
 }

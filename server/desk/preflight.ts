@@ -28,9 +28,7 @@ interface Finding {
   name: string;
   state: "ok" | "warn" | "fail";
   detail: string;
-  /** Empty if the state is `ok`. */
   remedy: string;
-  /** The command that ends the remedy. */
   command?: OperatorCommand | undefined;
 }
 
@@ -63,7 +61,6 @@ async function findAll(readConfig: () => Config): Promise<Finding[]> {
     config = readConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Invalid settings make all other checks pointless.
     return failures("settings", error.advice);
   }
   const { findings: buildFindings, build } = checkBuild(DIST_DIR, config.build);

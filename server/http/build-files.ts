@@ -14,22 +14,18 @@ interface Variant {
   etag: string;
   /** All headers of a 200 as alternating names and values, the form that Node sends fastest. */
   headers: string[];
-  /** Of a 304. */
   unchangedHeaders: string[];
 }
 
 export interface ServedFile extends BuiltFile {
   variants: Readonly<Record<Encoding, Variant>>;
-  /** Browsers request films in ranges. */
   isFilm: boolean;
 }
 
 export interface Build {
   dir: string;
   manifest: BuildManifest;
-  /** By the decoded path of the request. */
   files: ReadonlyMap<string, ServedFile>;
-  /** Of every response. */
   headers: Readonly<Record<string, string>>;
 }
 

@@ -38,10 +38,8 @@ export function networkNames(address: string): { name: string; allowance: number
   }));
 }
 
-/**
- * Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Contrary to its types, Fastify passes
- * no address for a client that has closed its connection.
- */
+// Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Contrary to its types, Fastify passes
+// no address for a client that has closed its connection.
 function parseAddress(address = ""): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const [, bracketed, plain] = /^\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)\s*$/.exec(address) ?? [];
   const bare = bracketed ?? plain ?? address.trim();

@@ -11,7 +11,6 @@ const MAX_NOTICE_MS = 3000;
 /** Time for requests that a load balancer forwarded before it got the answer. */
 const GRACE_MS = 250;
 
-/** Whether a load balancer may send visitors to this node. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
 export function createReadiness() {

@@ -11,27 +11,22 @@ const { createServer, STATUS_CODES }: typeof import("node:http") = createRequire
 export const LIMITS = {
   /** For the request line and headers, counted from the start of the connection. */
   headersTimeoutMs: 10_000,
-  /** For the whole request, body included. */
   requestTimeoutMs: 15_000,
   /** A proxy must close idle connections sooner, or it may reuse one that is already closed. */
   keepAliveTimeoutMs: 5_000,
   /** For a client that does not read its answer. */
   stalledTimeoutMs: 60_000,
-  /** How often the first two limits are checked. */
   checkIntervalMs: 1_000,
   /** For connections that are in use when the server stops. */
   closeGraceMs: 3_500,
   maxHeaderBytes: 16 * 1024,
   /** Twice the size of the longest message with every character escaped. */
   maxBodyBytes: 64 * 1024,
-  /** Closes further connections at once. */
   maxConnections: 5_000,
   /** Requests of one connection that may wait for earlier answers; one more closes the connection. */
   maxPipelined: 10,
-  /** Refused posts of one client, within the window. */
   maxRefusals: 60,
   refusalsWindowMs: 600_000,
-  /** Clients with refused posts that are remembered. */
   maxRefusedClients: 10_000,
 };
 export type Limits = typeof LIMITS;
@@ -72,7 +67,6 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
   return server;
 }
 
-/** Answers input that is too slow, too large or not HTTP, and closes the connection. */
 export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
   return (error, socket) => {
     // Browsers open connections that they may never use. No answer may interrupt a response.
@@ -113,10 +107,7 @@ function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
   return hasBody && !(method === "POST" && url?.startsWith("/send-email"));
 }
 
-/**
- * Node stops reading from a client that reads no answers, but only after it has parsed what it has already read: up to
- * 2,000 requests, each with an answer in memory.
- */
+/** Node stops reading from a client that reads no answers, but first parses and answers all that it has read. */
 function pipeliningLimiter(maxPipelined: number) {
   const waiting = new WeakMap<Socket, number>();
   const add = (socket: Socket, count: number) => waiting.set(socket, (waiting.get(socket) ?? 0) + count);
@@ -149,7 +140,6 @@ export function limitRefusals({ maxRefusals, refusalsWindowMs, maxRefusedClients
       if (first !== undefined && clients.size >= maxRefusedClients) clients.delete(first);
       clients.set(name, { count: 1, endsAtMs: nowMs + refusalsWindowMs });
     },
-    /** 0 for a client below the limit. */
     waitMs(address: string, nowMs: number): number {
       const { count = 0, endsAtMs = nowMs } = clients.get(nameOf(address)) ?? {};
       return count < maxRefusals ? 0 : Math.max(0, endsAtMs - nowMs);

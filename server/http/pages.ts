@@ -18,7 +18,6 @@ import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 
-/** In a list of encodings, unless the client refuses it with `q=0`. */
 const ACCEPTS = {
   br: /(?:^|[\s,])br(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
   gzip: /(?:^|[\s,])gzip(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
@@ -43,7 +42,6 @@ const API_PATHS: Readonly<Record<string, string>> = {
   "/readyz": "GET, HEAD",
 };
 
-/** Answers requests for pages and files of the build from memory. */
 export function createPages(options: PagesOptions) {
   const { build, store, onFailure } = options;
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
@@ -56,7 +54,6 @@ export function createPages(options: PagesOptions) {
   /** Answers the request, unless it is for the API. */
   function answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, url = "" } = request;
-    // Nearly every request has the exact path of a file.
     const file = files.get(url);
     const [path, query] = file ? [url] : readUrl(url);
     if (!file && Object.hasOwn(API_PATHS, path)) return false;
@@ -125,7 +122,6 @@ export function createPages(options: PagesOptions) {
       .catch((error) => answerFailure(raw, error));
   }
 
-  /** For requests that the API does not answer. */
   function answerRest(request: IncomingMessage, response: ServerResponse): void {
     if (!answer(request, response)) refuseMethod(response, API_PATHS[readUrl(request.url ?? "")[0]] ?? "");
   }

@@ -26,7 +26,6 @@ export interface SendEmailOptions {
   meter: Meter | undefined;
   /** The time in a test; without it, the database's. */
   now?: (() => Date) | undefined;
-  /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
   onNotStored(): void;
   noteDefect(error: unknown): void;
@@ -47,7 +46,6 @@ interface RefusalDetails {
   isEarly?: boolean;
 }
 
-/** The text is for the visitor. */
 class Refusal extends Error {
   readonly status: number;
   readonly reason: RefusalReason;
@@ -62,7 +60,6 @@ class Refusal extends Error {
 }
 
 const TOO_LARGE = new Refusal(413, "too-large", "Please send a shorter message.");
-/** For Fastify's errors, by status. */
 const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
   400: new Refusal(400, "malformed", "The body is not valid JSON."),
   413: TOO_LARGE,

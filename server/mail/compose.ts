@@ -18,7 +18,6 @@ export interface MailIdentity {
   mailFrom: string;
   mailTo: string;
   pricePerTonne?: Price | null;
-  /** Below every reply. */
   mailSignature?: string | null;
 }
 
@@ -209,7 +208,6 @@ function htmlEstimate(footprint: FootprintEstimate, price: Price | null): string
   return `<p>${[total, ...notes].join("<br>")}</p>\n<table cellpadding="4">${cells.join("")}</table>`;
 }
 
-/** The preview text in a mail list. */
 function firstLines({ name, email, footprint }: StoredMessage, brand: string): string[] {
   return [
     `${name} wrote through the contact form of ${brand}.`,
@@ -224,7 +222,6 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
   return [
     ["Reference", message.reference],
     ["Received", `${message.acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`],
-    // The text of the message has a place of its own.
     ...FIELD_NAMES.filter((field) => field !== "message").map((field) => {
       const value = field === "country" && country ? `${country} (${message.country})` : message[field];
       return [CONTACT_FIELDS[field].label, value || "not given"] as const;

@@ -14,7 +14,6 @@ const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
 
 const emlFolder = (dataDir: string) => join(dataDir, "outbox");
 
-/** Writes files that only this user can read. */
 export function createEmlMailer(dataDir: string): Mailer {
   const folder = emlFolder(dataDir);
   const transport = createTransport({
@@ -68,10 +67,8 @@ export async function removeEmls(dataDir: string, references: Iterable<string>):
   return files.length;
 }
 
-/** Only files named after a reference. */
 async function listFiles(dataDir: string): Promise<{ name: string; reference: string }[]> {
   const names = await readdir(emlFolder(dataDir)).catch((error: NodeJS.ErrnoException) => {
-    // The first email creates the folder.
     if (error.code === "ENOENT") return [];
     throw error;
   });

@@ -10,14 +10,10 @@ export interface Mailer {
   send(mail: ComposedMail): Promise<void>;
   /** Removes all emails of a message, finished or not. Absent if that is impossible. */
   undo?(message: { reference: string }): Promise<void>;
-  /** Aborts all sending. */
   close(): Promise<void>;
 }
 
-/**
- * `temporary`: a later attempt may succeed. `permanent`: this mail was refused for good. `blocked`: nothing can be sent
- * until the settings or the server are fixed, so trying the next mail is pointless.
- */
+/** `permanent`: this mail was refused. `blocked`: nothing can be sent until the settings or the server are fixed. */
 export type FailureKind = "temporary" | "permanent" | "blocked";
 
 /** The message is safe to log: it has no address, content or credentials. */

@@ -77,7 +77,6 @@ export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIM
   }
 }
 
-/** Closes the connection at the end. */
 async function within(
   { attemptMs }: SmtpLimits,
   clock: typeof systemClock,
@@ -125,7 +124,6 @@ function outOfTime(limitMs: number): MailError {
   return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one email`);
 }
 
-/** What nodemailer adds to an error. */
 interface SmtpFailure {
   code?: unknown;
   /** The system's or TLS library's code, if nodemailer replaced it with its own. */

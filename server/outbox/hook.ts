@@ -7,7 +7,6 @@ import type { Failure, Sender } from "./outbox.ts";
 
 export type HookSettings = NonNullable<Config["hook"]>;
 
-/** Posts the message as JSON to the company's own program. */
 export function hookSender(settings: HookSettings): Sender {
   return {
     channel: "hook",
@@ -38,7 +37,6 @@ const MAX_ANSWER_LENGTH = 64 * 1024;
 /** The longest wait that a receiver can ask for: the store treats later times as the result of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
-/** `text` is the beginning of the answer and may contain anything. */
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Never rejects. */
@@ -79,7 +77,6 @@ function signatureOf(secret: string, id: string, now: Date, body: string): strin
   return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
 }
 
-/** What an answer means for the delivery; `null` if the receiver accepted it. */
 export function failureOf(answer: HookAnswer): Failure | null {
   if (!("status" in answer)) return answer;
   const { status, retryAfterMs } = answer;
@@ -98,7 +95,6 @@ async function readStart(response: Response): Promise<string> {
   try {
     for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk, { stream: true });
-      // Leaving the loop ends the connection.
       if (text.length >= MAX_ANSWER_LENGTH) break;
     }
   } catch {}

@@ -18,7 +18,6 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions & 
   };
 }
 
-/** `copyMailer` sends a copy to the team. */
 export function replySender({ mailer, copyMailer, identity }: MailOptions & { copyMailer: Mailer }): Sender {
   const composedBy =
     (compose: typeof composeReply) =>

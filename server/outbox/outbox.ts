@@ -8,20 +8,17 @@ import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavai
 import { type Clock, DAY_MS, MINUTE_MS, systemClock } from "../time.ts";
 import type { Meter } from "../watch/metrics.ts";
 
-/** Why something was not sent. */
 export interface Failure {
   kind: FailureKind;
   /** Without personal data; also for the log. */
   message: string;
   /** For the operator, with the receiver's own text. Not for the log, because the text may contain personal data. */
   shown?: string;
-  /** How long the receiver asks the site to wait before it sends anything. */
   retryAfterMs?: number;
   /** The receiver read the delivery and did not answer, so it may have it. */
   isUnanswered?: boolean;
 }
 
-/** What is specific to a channel. */
 export interface Sender {
   channel: Channel;
   /** Where its deliveries go, for the operator. */
@@ -31,7 +28,6 @@ export interface Sender {
   send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Sends a copy of what was delivered, once: a failure is in the log and in the history, and repeats nothing. */
   sendCopy?(claim: Claim, now: Date): Promise<Failure | null>;
-  /** Why the delivery must not be sent; `null` if it may. */
   admit?(claim: Claim, given: Date | null): Promise<SkipReason | null>;
   /** Removes the files of a message that was erased while it was being sent. */
   undo?: ((message: StoredMessage) => Promise<void>) | undefined;
@@ -56,7 +52,6 @@ export type Outbox = ReturnType<typeof startOutbox>;
 /** The shortest wait after the store returned nothing, even if a delivery is due. */
 const SHORTEST_WAIT_MS = 1000;
 const LONGEST_STORE_WAIT_MS = MINUTE_MS;
-/** The waits after the first failures; all later ones last an hour. */
 const FIRST_DELAYS_MS = [1, 5, 15, 30].map((minutes) => minutes * MINUTE_MS);
 const LATER_DELAY_MS = 60 * MINUTE_MS;
 const TRIED_FOR_MS = 5 * DAY_MS;
@@ -73,7 +68,6 @@ export function startOutbox(options: OutboxOptions) {
   // Rejects if the store's thread ended, which ends the server too.
   followChanges().catch(() => {});
 
-  /** Sends at once what operators and other nodes queue. */
   async function followChanges(): Promise<void> {
     for (;;) {
       await store.status.nextChange();
@@ -87,7 +81,6 @@ export function startOutbox(options: OutboxOptions) {
   }
 
   return {
-    /** Each ends by itself. */
     get pauses(): Pause[] {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
@@ -114,7 +107,6 @@ export function startOutbox(options: OutboxOptions) {
 interface Result {
   claim: Claim;
   outcome: Outcome;
-  /** The reason of a failure, safe to log. */
   error?: string;
   at: Date;
 }
@@ -132,7 +124,6 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   const pause = createPause(clock);
   /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
   let isFlushWanted = true;
-  /** To save before the next claim. */
   const results = new Set<Result>();
   /** Claimed deliveries whose result is not saved yet. */
   let inFlight = 0;
@@ -243,7 +234,6 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       return;
     }
     const { kind, message: error, retryAfterMs } = failure;
-    // Attempts that fail together cause one pause.
     if ((kind !== "blocked" && !retryAfterMs) || pause.remainingMs > 0) return;
     pause.start(error, retryAfterMs);
     const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;

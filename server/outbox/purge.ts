@@ -19,7 +19,6 @@ interface PurgeOptions {
 /** Every hour: also corrects times that lie too far ahead, and finishes an erasure that an operator could not finish. */
 export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
   const { store, dataDir, log, clock = systemClock } = options;
-  /** Erased messages whose files may remain. */
   let erased: string[] = [];
   const noteDefect = createDefectLog(log);
 

@@ -21,7 +21,6 @@ function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">)
   return smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(smtpUrl);
 }
 
-/** `null` if a setting is missing. */
 const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | null>> = {
   mail: ({ config, identity }) => mailSender({ mailer: createMailer(config), identity }),
   acknowledgement: ({ config, store, identity, acknowledgement }) =>

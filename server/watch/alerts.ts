@@ -15,7 +15,6 @@ export interface AlertOptions {
   watch: Watch;
   retention: Retention;
   program: string;
-  /** The first word of each alert. */
   brand: string;
   alertUrl: string | null;
   /** Writes at every LOG_LEVEL: an erasure that nobody could read of must not happen. */
@@ -45,7 +44,6 @@ export function startAlerts(options: AlertOptions) {
       noteDefect(error);
       return null;
     });
-  /** Alerts that the store could not save. */
   const unsaved = new Map<string, SentAlert>();
 
   /** False if another node has replaced the row. */
@@ -124,7 +122,6 @@ export function startAlerts(options: AlertOptions) {
   };
 }
 
-/** True also without ALERT_URL. */
 async function post(
   text: string,
   body: Readonly<Record<string, unknown>> & { troubles: readonly string[] },

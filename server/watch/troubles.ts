@@ -187,9 +187,7 @@ interface WatchOptions {
 interface Situation {
   now: Date;
   troubles: readonly Trouble[];
-  /** `null` if the store cannot be read. */
   facts: Facts | null;
-  /** Why messages cannot be stored. */
   problem: StoreUnavailable | null;
   /** Not of the store. The facts may be missing because of it. */
   defect: unknown;
@@ -198,7 +196,6 @@ interface Situation {
 /** Facts that cannot be read are empty, so that they cause no trouble. */
 interface Seen extends Facts, Pick<Situation, "now" | "problem">, WatchOptions {
   awaySince: Date | null;
-  /** In DATA_DIR. */
   freeBytes: number;
 }
 
@@ -272,7 +269,6 @@ export function countOf(
   return counts.find((count) => count.channel === channel && count.state === state);
 }
 
-/** For each channel in use whose failure affects a message. */
 function ofChannels(
   { channels }: Seen,
   find: (channel: Channel, words: NonNullable<ReturnType<typeof rulesOf>["trouble"]>) => Found | null,

@@ -18,7 +18,6 @@ export interface PageFile {
 interface InboxAppOptions {
   desk: Desk;
   guard: Guard;
-  /** By path. */
   files: ReadonlyMap<string, PageFile>;
   /** Called for each request that the operator caused. */
   onUsed(): void;
@@ -36,7 +35,6 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** Of every response. */
 export const HEADERS: Readonly<Record<string, string>> = {
   // If the site's server finds its port in use, this header shows that an inbox uses it.
   server: "inbox",

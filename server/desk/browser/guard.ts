@@ -21,7 +21,6 @@ const WRONG_TOKEN: Denial = {
 
 /** Decides which requests to accept. Only this machine can connect; its other users and other pages are refused. */
 export function createGuard() {
-  /** The secret of this run, for the fragment of the URL. */
   const token = randomBytes(32).toString("base64url");
   const expected = digest(`Bearer ${token}`);
   // Another program that had the same port may have left a service worker there, which would read the token, but not

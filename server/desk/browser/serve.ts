@@ -50,7 +50,6 @@ export async function startInbox(options: InboxOptions) {
     port,
     addresses: servers.map((server) => (server.address() as AddressInfo).address),
     url: `http://${guard.host}:${port}/#${guard.token}`,
-    /** Resolves after eight hours without use. */
     idle: idle.promise,
     async close() {
       cancelIdle();
@@ -80,10 +79,7 @@ async function listenOnFreePort(
   );
 }
 
-/**
- * Listens on both loopback addresses, because a browser may use either for `localhost`. If another program had one of
- * them, its page could get the token. Returns `null` if the port is in use on one of them.
- */
+/** On both addresses, because a browser may use either: another program on one of them could get the token. */
 async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Server[] | null> {
   const servers: Server[] = [];
   for (const host of ["127.0.0.1", "::1"]) {
@@ -120,7 +116,6 @@ async function closeAll(servers: readonly Server[]): Promise<void> {
   await Promise.all(closed);
 }
 
-/** No request reads any other file. */
 function loadFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of globSync("**/*", { cwd: folder })) {

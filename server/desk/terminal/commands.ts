@@ -24,24 +24,20 @@ import { detailText, messageTable, senderOf, statsText, waitText } from "./texts
 /** Where a command runs: in the process of server/desk/command.ts, or in a test. */
 export interface Shell {
   env: Readonly<Record<string, string | undefined>>;
-  /** The operator's account name on this machine, if known. */
   account?: string | undefined;
   /** Writes text unchanged: escape visitors' text first. Wait for it after a large output. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
   isTerminal: boolean;
-  /** `null` without a terminal. */
   ask: ((question: string) => Promise<string>) | null;
   readInput(): Promise<string>;
   untilStopped(): Promise<void>;
 }
 
 export interface Context extends Omit<Shell, "env"> {
-  /** How an operator calls the program, e.g. `npm run messages --`. */
   program: string;
   /** Throws a ConfigError. */
   readConfig(): Config;
-  /** Opens the server's messages and closes them after the command. Notes and replies are signed with `name`. */
   openDesk(options?: { name?: string | undefined }): Promise<Desk>;
   /** Opens a database that may be empty or of an earlier version, to restore a backup, and closes it after the command. */
   openArchive(): ReturnType<typeof openArchive>;
@@ -58,7 +54,6 @@ interface Arguments {
   email: string;
 }
 
-/** The options of all commands; absent if not given. */
 interface Options
   extends Partial<Record<ContactField | "state" | "search" | "file" | "subject" | "footprint", string>> {
   json?: true;
@@ -97,7 +92,6 @@ export interface CommandRow {
   run(context: Context, args: Arguments, options: Options): Promise<Output | undefined>;
 }
 
-/** Without --all. */
 const LISTED = 50;
 const INBOX_DIR = fileURLToPath(new URL("../../../dist-inbox/", import.meta.url));
 

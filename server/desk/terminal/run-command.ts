@@ -54,7 +54,6 @@ export async function runCommand(args: readonly string[], { env, ...shell }: She
     await root.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { lines, isUsage } = explain(error, command, program);
     shell.err(`${visibleLines(lines.join("\n"))}\n`);
@@ -150,7 +149,6 @@ function explain(error: unknown, command: Command, program: string): { lines: st
   return { lines: cause.advice.map((advice) => adviceLine(advice, program)), isUsage: false };
 }
 
-/** The name of an operation's input as the operator types it. */
 function nameOf(input: string, { options }: Command): string {
   return options.some(({ long }) => long === `--${input}`) ? `--${input}` : input.toUpperCase();
 }

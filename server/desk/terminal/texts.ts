@@ -24,7 +24,6 @@ function cut(text: string, length: number): string {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
 }
 
-/** The time since then: `45s`, `12m`, `3h`, `5d`. */
 function ageOf(moment: Date, now: Date): string {
   return formatDuration(now.getTime() - moment.getTime());
 }
@@ -72,7 +71,6 @@ function estimateText(footprint: FootprintEstimate): string {
   return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}`;
 }
 
-/** `acceptedAt` as `Accepted at`. */
 function labelOf(name: string): string {
   return capitalised(name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^is /, ""));
 }
