@@ -45,6 +45,24 @@ test("the explanations have their contents beside the text, and fill a wide scre
   }
 });
 
+test("the table of all pages fits a phone of 320 px, and no word leaves its cell", async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.goto("/assets/carbon");
+  const overflows = await page
+    .locator(".table-box, .table-box :is(th, td)")
+    .evaluateAll((boxes) => boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+  expect(overflows.length).toBeGreaterThan(30);
+  expect(Math.max(...overflows)).toBe(0);
+});
+
+test("in forced colours, nothing covers the last lines of a policy's pane", async ({ page }) => {
+  await page.goto("/privacy");
+  const sign = page.getByText("More below");
+  await expect(sign).toBeVisible();
+  await page.emulateMedia({ forcedColors: "active" });
+  await expect(sign).toBeHidden();
+});
+
 test("the text pane scrolls at 600 px, also by keyboard, and prints in full", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 1000 });
   await page.goto("/privacy");
