@@ -6,8 +6,7 @@ import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
 import { ELECTRICITY } from "../prerender/technical-files.ts";
-import type { Store } from "../server/store/open-store.ts";
-import { openStore } from "../server/store/open-store.ts";
+import { openStore, type Store } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
 import { findFreePort, startProgram } from "../tests/support/run-server.ts";
 
@@ -96,7 +95,6 @@ export function acceptMessage(store: Store, fields: Partial<ContactMessage>, arr
 }
 
 async function fillStore(store: Store): Promise<void> {
-  const electricity = ELECTRICITY;
   for (let index = 60; index >= 0; index -= 1) {
     const acceptedAt = new Date(Date.now() - (index * index * 11 + index * 23 + 4) * 60_000);
     const deliveredAt = new Date(acceptedAt.getTime() + (index % 9 === 0 ? 200_000 : 3000));
@@ -105,7 +103,7 @@ async function fillStore(store: Store): Promise<void> {
     const message = { name, email, country, phone: "+44 20 7946 0000", message: question };
     const isTrapped = index === 5 || index === 18;
     const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
-    const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, electricity) : null;
+    const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, ELECTRICITY) : null;
     const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
     const [claim] = await store.queue.claim("mail", 1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;

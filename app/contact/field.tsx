@@ -1,4 +1,4 @@
-import { type ComponentProps, Fragment, type InputHTMLAttributes, type KeyboardEvent } from "react";
+import type { ComponentProps, InputHTMLAttributes, KeyboardEvent } from "react";
 import { CONTACT_FIELDS, type ContactField } from "../../contract/contact-message.ts";
 import { suggestEmail } from "../../contract/email-address.ts";
 import { type Country, countryOptions } from "./countries.ts";
@@ -122,13 +122,13 @@ export function ContactInput({ countries, allCountries, ...state }: ContactInput
   if (input === "textarea") return <Field {...field} dir="auto" rows={4} />;
   if (input === "country") {
     return (
-      <Fragment>
+      <>
         <Field {...field} options={countryOptions(countries, field.value)} />
         {/* The server uses the last of two fields with the same name: this one, not the list that scripts fill. */}
         <noscript data-fact="countries">
           <Field {...field} id="plain-country" options={countryOptions(allCountries, "")} />
         </noscript>
-      </Fragment>
+      </>
     );
   }
   const Control = input === "email" ? EmailField : Field;

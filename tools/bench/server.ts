@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { isInstalled } from "../../tests/support/programs.ts";
 import { type RunningProgram, startProgram, startServer } from "../../tests/support/run-server.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
-import { type BenchTable, median, type Start, withServer } from "./report.ts";
+import { type BenchTable, median, withServer } from "./report.ts";
 
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
@@ -30,11 +30,10 @@ function pin(cores: string): void {
   spawnSync("taskset", ["-cp", cores, String(process.pid)]);
 }
 
-/** Bare Node sends the same compressed page, as an upper bound. */
-const RIVALS: Readonly<Record<string, Start>> = {
-  "bare node:http": () => startProgram([...oneCore(), "node", "tools/bench/bare-servers.ts", "pages", "dist"]),
-  ours: startOurs,
-};
+/** Sends the same compressed page as our server, as an upper bound. */
+function startBare(): Promise<RunningProgram> {
+  return startProgram([...oneCore(), "node", "tools/bench/bare-servers.ts", "pages", "dist"]);
+}
 
 function startOurs(folder: string): Promise<RunningProgram> {
   return startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }, oneCore());
@@ -45,19 +44,19 @@ function oneCore(): string[] {
 }
 
 async function throughput(): Promise<BenchTable> {
-  const rates = Object.fromEntries(Object.keys(RIVALS).map((name) => [name, { get: [], cpuMs: [] } as Rates]));
-  const [bare, ours] = Object.values(RIVALS) as [Start, Start];
-  await withServer(bare, (one) => withServer(ours, (other) => measureInTurn([one, other], Object.values(rates))));
-  const [bareRates] = Object.values(rates);
-  const ratio = (values: readonly number[], others: readonly number[] = []) =>
+  const bare: Rates = { get: [], cpuMs: [] };
+  const ours: Rates = { get: [], cpuMs: [] };
+  await withServer(startBare, (one) => withServer(startOurs, (other) => measureInTurn([one, other], [bare, ours])));
+  const ratio = (values: readonly number[], others: readonly number[]) =>
     median(values.map((value, round) => value / (others[round] ?? Number.NaN))).toFixed(2);
-  const rows = Object.entries(rates).map(([server, { get, cpuMs }]) => ({
+  const row = (server: string, { get, cpuMs }: Rates) => ({
     server,
     "GET/s": Math.round(median(get)),
-    "to bare node:http": ratio(get, bareRates?.get),
+    "to bare node:http": ratio(get, bare.get),
     "CPU µs a GET": Math.round(median(cpuMs) * 1000),
-    "by CPU to bare": ratio(bareRates?.cpuMs ?? [], cpuMs),
-  }));
+    "by CPU to bare": ratio(bare.cpuMs, cpuMs),
+  });
+  const rows = [row("bare node:http", bare), row("ours", ours)];
   const notes = [
     `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
     `Medians of ${ROUNDS} rounds. In each round every server gets ${SECONDS} s.`,
