@@ -5,7 +5,7 @@ import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
 import { OperatorError } from "../operator-error.ts";
 import { actionProblem, allowedActions } from "../store/actions.ts";
-import type { MessageFilter, Messages, Note } from "../store/messages.ts";
+import type { MessageFilter, Messages, StoredEvent } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
 import type { Reply, ReplyOptions } from "../store/replies.ts";
@@ -16,15 +16,17 @@ import {
   type Channel,
   type Deliveries,
   type Delivery,
+  type EventKind,
   rulesOf,
   type StoredMessage,
 } from "../store/store.ts";
 import { type Desk, fillReplies } from "./desk.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
-export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
+export function messageJson(message: StoredMessage, written: readonly StoredEvent[] = []) {
   const { mail } = message.deliveries;
-  const of = (kind: Note["kind"]) => written.flatMap(({ kind: its, ...note }) => (its === kind ? note : []));
+  const of = (kind: EventKind) =>
+    written.flatMap((event) => (event.kind === kind ? { at: event.at, author: event.author, text: event.detail } : []));
   const [notes, replies] = [of("noted"), of("replied")];
   return {
     reference: message.reference,

@@ -29,13 +29,6 @@ export interface MessagePlace {
 
 export type StoredEvent = Pick<RowOf<"events">, "at" | "kind" | "channel" | "detail" | "author">;
 
-export interface Note {
-  kind: "noted" | "replied";
-  at: Date;
-  author: string | null;
-  text: string;
-}
-
 export interface MessageFilter {
   references?: readonly string[];
   /** `queued` and `failed`: of any delivery. Otherwise of the mail. */
@@ -98,6 +91,15 @@ export function createMessages(database: Database, account: string | null) {
     return readMessages(database, await readColumn<number>(query, sql, values));
   }
 
+  function readEvents(references: readonly string[], condition = "TRUE") {
+    return query<StoredEvent & { reference: string }>(
+      `SELECT reference, at, kind, channel, ${EVENT_TEXT} AS detail, author FROM ${EVENTS}
+       JOIN messages ON messages.id = events.message_id
+       WHERE ${dialect.isIn("reference", "$1")} AND ${condition} ORDER BY events.id`,
+      [references],
+    );
+  }
+
   return {
     ...createActions(database, account),
     ...createReplies(database, account),
@@ -139,25 +141,14 @@ export function createMessages(database: Database, account: string | null) {
     },
 
     /** Oldest first. */
-    history(reference: string): Promise<StoredEvent[]> {
-      return query<StoredEvent>(
-        `SELECT at, kind, channel, ${EVENT_TEXT} AS detail, author FROM ${EVENTS}
-         WHERE events.message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY events.id`,
-        [normaliseReference(reference)],
-      );
+    async history(reference: string): Promise<StoredEvent[]> {
+      return (await readEvents([normaliseReference(reference)])).map(({ reference: _, ...event }) => event);
     },
 
     /** Notes and replies by reference, oldest first; messages without any are left out. */
-    async notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>> {
-      const rows = await query<Note & { reference: string }>(
-        `SELECT reference, kind, at, author, ${EVENT_TEXT} AS text FROM ${EVENTS}
-         JOIN messages ON messages.id = events.message_id
-     WHERE ${dialect.isIn("reference", "$1")} AND kind IN ('noted', 'replied') ORDER BY events.id`,
-        [references],
-      );
-      const notes = new Map<string, Note[]>();
-      for (const { reference, ...note } of rows) notes.set(reference, [...(notes.get(reference) ?? []), note]);
-      return notes;
+    async notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly StoredEvent[]>> {
+      const events = await readEvents(references, "kind IN ('noted', 'replied')");
+      return Map.groupBy(events, ({ reference }) => reference);
     },
 
     /**

@@ -406,7 +406,7 @@ test("two windows of one person, and two people, lose nothing and answer once", 
   await expect(notice(page)).toContainText("Stored");
   expect((await messages.notes([reference])).get(reference)).toMatchObject([
     { author: "anna" },
-    { author: "operator", text: expect.stringContaining("Dear Ada, last") },
+    { author: "operator", detail: expect.stringContaining("Dear Ada, last") },
   ]);
 });
 

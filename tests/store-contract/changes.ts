@@ -359,7 +359,7 @@ export function changesSuite(test: ContractTest): void {
       ["replied", null, "Re: wind\n\nOne more thing"],
     ]);
     expect((await node.messages.notes([reference])).get(reference)).toMatchObject([
-      { kind: "replied", author: "anna", text: "Re: wind\n\nDear Ada,\nyes." },
+      { kind: "replied", author: "anna", detail: "Re: wind\n\nDear Ada,\nyes." },
       { kind: "replied", author: "anna" },
     ]);
   });

@@ -128,12 +128,12 @@ export function listingSuite(test: ContractTest): void {
     expect(await node.messages.addNote("BC-NONE-00", "x", NOON)).toBe(false);
     expect((await node.messages.find(reference))?.version).toBe(version);
     const notes = [
-      { kind: "noted", at: NOON, author: "anna", text: "Called back" },
-      { kind: "noted", at: later(1), author: "anna", text: "Wants\nan offer" },
+      { kind: "noted", at: NOON, author: "anna", detail: "Called back" },
+      { kind: "noted", at: later(1), author: "anna", detail: "Wants\nan offer" },
     ];
-    expect([...(await node.messages.notes([reference, "BC-NONE-00"]))]).toEqual([[reference, notes]]);
+    expect([...(await node.messages.notes([reference, "BC-NONE-00"]))]).toMatchObject([[reference, notes]]);
     const history = (await node.messages.history(reference)).map(({ kind, detail }) => [kind, detail]);
-    expect(history).toEqual(notes.map(({ kind, text }) => [kind, text]));
+    expect(history).toEqual(notes.map(({ kind, detail }) => [kind, detail]));
   });
 
   test("changes the token after every change, but not when an attempt starts", async ({ node }) => {
