@@ -200,7 +200,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     const { message, attempts } = claim;
     const { triedForMs, maxUnknown } = rulesOf(channel);
     const isTooLate = (inMs: number) =>
-      triedForMs !== null && clock.now().getTime() + inMs > message.acceptedAt.getTime() + triedForMs;
+      triedForMs !== undefined && clock.now().getTime() + inMs > message.acceptedAt.getTime() + triedForMs;
     if (isTooLate(0)) return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
     let failure: Failure | null;
     try {
@@ -214,7 +214,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     if (failure === null) return { outcome: { kind: "delivered" } };
     const { kind, message: error, shown = error, isUnanswered = false, retryAfterMs } = failure;
     if (kind === "blocked") return { outcome: { kind: "paused", error: shown }, error };
-    if (isUnanswered && maxUnknown !== null && attempts >= maxUnknown) {
+    if (isUnanswered && maxUnknown !== undefined && attempts >= maxUnknown) {
       return { outcome: { kind: "failed", error: GIVEN_UP } };
     }
     const delayMs = kind === "temporary" ? retryDelayMs(attempts, random, retryAfterMs) : null;

@@ -144,7 +144,7 @@ export function createQueue(database: Database, secret: string, author: string |
      * died has failed instead if its channel allows no more attempts with an unknown outcome.
      */
     claim(channel: Channel, limit: number, leaseMs: number, given: Date | null): Promise<Claim[]> {
-      const { maxUnknown, queuedBy } = rulesOf(channel);
+      const { maxUnknown = null, queuedBy } = rulesOf(channel);
       return transaction(async (sql) => {
         const now = await timeOf(sql, given);
         const ended = await readColumn<number>(sql.query, INTERRUPTED, [channel, now, maxUnknown, GIVEN_UP]);

@@ -9,9 +9,6 @@ import { allTables, INDEXES, KEYS, type NewRow, type RowOf, type Table } from ".
 /** The version of the tables that tables.ts declares. Version 1 is that of 1.0.0, version 2 that of 1.1.0. */
 export const SCHEMA_VERSION = 3;
 
-const GO_BACK =
-  "run that version; to go back, restore a backup made before the upgrade into an empty database, as docs/operations.md describes";
-
 /**
  * Creates or upgrades the tables, and resolves to the database's secret. Run it in a transaction with the lock
  * `migrating`.
@@ -85,7 +82,9 @@ export async function readSchemaVersion({ query, dialect: { findTable } }: Sql):
   }
   if (Number(version) > SCHEMA_VERSION) {
     const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${SCHEMA_VERSION})`;
-    throw new StoreRefused({ problem, remedy: GO_BACK });
+    const remedy =
+      "run that version; to go back, restore a backup made before the upgrade into an empty database, as docs/operations.md describes";
+    throw new StoreRefused({ problem, remedy });
   }
   return version === null ? null : Number(version);
 }

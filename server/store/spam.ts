@@ -158,10 +158,6 @@ const FAMILIAR = 0.15;
 const NEARLY_COPIED = 0.8;
 const SHOWN_SIGNS = 5;
 
-function isTaughtEnough({ spam, good }: Counts): boolean {
-  return Math.min(spam, good) >= NEEDED_LESSONS;
-}
-
 interface Word extends Counts {
   text: string;
 }
@@ -187,7 +183,7 @@ export function createSpamMemory() {
     const familiar = seen.filter(({ good }) => good >= 2).map(weightOf);
     const copies = seen.filter(({ spam }) => spam > 0).length;
     const isKnown = familiar.length >= FAMILIAR * words.length || copies >= NEARLY_COPIED * words.length;
-    if (!isTaughtEnough(taught) || !isKnown) return [];
+    if (Math.min(taught.spam, taught.good) < NEEDED_LESSONS || !isKnown) return [];
     // In a language with few good lessons, all words look like spam. Their median shows by how much.
     const bias = Math.max(0, median(familiar));
     return texts.flatMap((text) => {

@@ -50,7 +50,11 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
   return {
     /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
     nextChange,
-    lastBackupAt: () => readTime(query, BACKED_UP),
+    async lastBackupAt(): Promise<Date | null> {
+      const ms = await readMeta(query, BACKED_UP);
+      return ms === null ? null : new Date(Number(ms));
+    },
+
     /** Rejects if no message should be stored. All callers share one write per ten seconds. */
     async ping(): Promise<void> {
       await verify();
@@ -115,11 +119,6 @@ export async function forgetServers(query: Query): Promise<void> {
   // The outcome of their attempts is unknown.
   await query("UPDATE deliveries SET leased_until = 0 WHERE leased_until IS NOT NULL");
   await query(`DELETE FROM meta WHERE name LIKE '${NODE}%'`);
-}
-
-async function readTime(query: Query, name: string): Promise<Date | null> {
-  const ms = await readMeta(query, name);
-  return ms === null ? null : new Date(Number(ms));
 }
 
 async function readNodes(query: Query): Promise<({ name: string } & NodeReport)[]> {

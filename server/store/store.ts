@@ -13,10 +13,10 @@ interface ChannelRules {
   queuedBy: "message" | "operator" | { delivered: string };
   /** Whether a queued delivery keeps its message from being erased. Others end with their message. */
   keepsMessage: boolean;
-  /** How long after acceptance a delivery may be tried; `null` for the five days of the schedule. */
-  triedForMs: number | null;
-  /** The attempt from which on an unknown outcome is a failure, because each may have arrived; `null` for none. */
-  maxUnknown: number | null;
+  /** How long after acceptance a delivery may be tried, if not for the five days of the schedule. */
+  triedForMs?: number;
+  /** The attempt from which on an unknown outcome is a failure, because each may have arrived. */
+  maxUnknown?: number;
   /** Its troubles, as in `No reply can be sent`. `null` if a failure does not affect a message. */
   trouble: {
     noun: "message" | "reply";
@@ -39,7 +39,6 @@ export const CHANNEL_RULES = {
     isUsed: () => true,
     queuedBy: "message",
     keepsMessage: true,
-    triedForMs: null,
     // More would only fill the mailbox.
     maxUnknown: 5,
     trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
@@ -61,8 +60,6 @@ export const CHANNEL_RULES = {
     isUsed: ({ hook }) => hook !== null,
     queuedBy: "message",
     keepsMessage: false,
-    triedForMs: null,
-    maxUnknown: null,
     // A receiver may ask the site to wait.
     trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
     deliveredAtName: "hookSentAt",
@@ -72,7 +69,6 @@ export const CHANNEL_RULES = {
     isUsed: () => true,
     queuedBy: "operator",
     keepsMessage: true,
-    triedForMs: null,
     // An operator decides whether it is sent again.
     maxUnknown: 1,
     trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
