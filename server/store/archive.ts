@@ -99,7 +99,6 @@ export function createArchive(database: Database, account: string | null, lockOu
   };
 }
 
-/** The messages and recorded erasures in a database of any version; `null` if it has no tables yet. */
 async function countAll(sql: Sql): Promise<{ messages: number; erasures: number } | null> {
   const version = await readSchemaVersion(sql);
   if (version === null) return null;

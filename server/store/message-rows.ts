@@ -103,7 +103,6 @@ export function idsOf(messages: readonly StoredMessage[]): number[] {
   return messages.map(({ id }) => id);
 }
 
-/** A history entry, which several messages may get at once. */
 interface NewEvent {
   kind: EventKind;
   at: Date;

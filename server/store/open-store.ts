@@ -16,7 +16,6 @@ import { StoreNotReady, StoreRefused, type StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl"> & {
-  /** Only the website applies it. */
   retention?: Config["retention"] | undefined;
   /** The operator who uses the store; absent for the website. */
   account?: string | null | undefined;
@@ -131,7 +130,7 @@ export async function createStore(database: Database, rules: Rules) {
     spam,
     status: createStatus(database, checkIntervalMs),
     archive: createArchive(database, account, lockOut),
-    /** The database's secret, for hashing client addresses; the same on every node. */
+    /** The same on every node. */
     secret: hashKey,
     async close(): Promise<void> {
       await settled();

@@ -141,7 +141,6 @@ export function createPeople(database: Database, account: string | null) {
       );
     },
 
-    /** Returns false if there was nothing to remove. */
     async finishErasure(): Promise<boolean> {
       if ((await readMeta(query, ERASURE_MARK)) === null) return false;
       await eraseTraces();

@@ -62,7 +62,6 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. The server's
     // operator decides how long its write-ahead log and archives are kept.
     eraseTraces: () => vacuum(pool),
-    // PostgreSQL's own tools find damage.
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
@@ -223,7 +222,6 @@ const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
 const OWN_FAULTS = ["22", "23", "42"];
 
-/** What JavaScript throws at a defect. The driver's own errors have other classes. */
 const DEFECTS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /** A StoreUnavailable if the database is away, full or overloaded; any other error unchanged. */

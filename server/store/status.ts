@@ -87,7 +87,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
       return new Map(rows.map(({ name, value }) => [name.slice(ALERT.length), JSON.parse(value)]));
     },
 
-    /** Only one of the nodes that try gets true. */
+    /** Replaces a sent alert if it is still `from`. Only one of the nodes that try gets true. */
     async moveAlert(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
       const [name, old, changed] = [ALERT + key, JSON.stringify(from), JSON.stringify(to)];
       const insert = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name";

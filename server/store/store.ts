@@ -136,7 +136,6 @@ export type Deliveries = { readonly mail: Delivery } & { readonly [Other in Excl
 export interface Delivery {
   state: DeliveryState;
   changedAt: Date;
-  /** When the next attempt is due; only while queued. */
   dueAt: Date | null;
   attempts: number;
   /** Why the last attempt failed, or why it was skipped (a SkipReason). */
@@ -147,7 +146,7 @@ export class StoreUnavailable extends OperatorError {
   override readonly name = "StoreUnavailable";
 }
 
-/** Another program's file, a newer schema, or a folder that another server uses. */
+/** The store must not be used, because of e.g. another program's file or a newer schema. */
 export class StoreRefused extends OperatorError {
   override readonly name: string = "StoreRefused";
 }

@@ -6,7 +6,6 @@ import type { Channel, DeliveryState, EventKind, Lesson, QuarantineReason } from
 /** A time is stored in milliseconds since 1970, a flag as 0 or 1. Names tell them apart: `…_at` and `is_…`. */
 type Kind = "id" | "text" | "integer" | "time" | "flag";
 
-/** `rule` follows its type in SQL. `Value` is the type of its value in a row. */
 interface Column<Value> {
   kind: Kind;
   rule: string;
