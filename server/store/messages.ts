@@ -125,15 +125,17 @@ export function createMessages(database: Database, account: string | null) {
 
     async placeOf(reference: string, filter: MessageFilter): Promise<MessagePlace | null> {
       const values: Value[] = [normaliseReference(reference)];
-      const found = `SELECT id, accepted_at, reference FROM ${MESSAGES} ${whereOf(filter, dialect, values)}`;
+      const found = `SELECT id, accepted_at FROM ${MESSAGES} ${whereOf(filter, dialect, values)}`;
       const thatAre = (comparison: string) =>
         `FROM found WHERE (found.accepted_at, found.id) ${comparison} (shown.accepted_at, shown.id)`;
+      const neighbour = (comparison: string, order: string) =>
+        `(SELECT reference FROM messages WHERE id = (SELECT id ${thatAre(comparison)} ${order} LIMIT 1))`;
       const [place] = await query<MessagePlace>(
         `WITH found AS MATERIALIZED (${found})
          SELECT (SELECT count(*) FROM found) AS total,
            (SELECT (SELECT count(*) ${thatAre(">=")}) FROM found WHERE found.id = shown.id) AS position,
-           (SELECT reference ${thatAre(">")} ${NEWEST_FIRST.replaceAll(" DESC", "")} LIMIT 1) AS previous,
-           (SELECT reference ${thatAre("<")} ${NEWEST_FIRST} LIMIT 1) AS next
+           ${neighbour(">", NEWEST_FIRST.replaceAll(" DESC", ""))} AS previous,
+           ${neighbour("<", NEWEST_FIRST)} AS next
          FROM messages AS shown WHERE shown.reference = $1`,
         values,
       );
