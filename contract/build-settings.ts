@@ -48,7 +48,9 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
 }
 
 function trimSlash(url: string): string {
-  return url.trim().replace(/(?<!\/)\/+$/, "");
+  let trimmed = url.trim();
+  while (trimmed.endsWith("/")) trimmed = trimmed.slice(0, -1);
+  return trimmed;
 }
 
 /** Without a user name and a password, which every visitor would read. */

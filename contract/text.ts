@@ -21,7 +21,9 @@ function escapeCharacter(hidden: string): string {
 
 /** Turns a recorded reason into a sentence: `450 deferred by the mail server (DATA).` */
 export function asSentence(text: string): string {
-  return `${capitalised(visible(text.trim()).replace(/(?<![.:;,])[.:;,]+$/, ""))}.`;
+  let sentence = capitalised(visible(text.trim()));
+  while (/[.:;,]$/.test(sentence)) sentence = sentence.slice(0, -1);
+  return `${sentence}.`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#39" };

@@ -18,10 +18,6 @@ import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 
-const ACCEPTS = {
-  br: /(?:^|[\s,])br(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
-  gzip: /(?:^|[\s,])gzip(?!\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$))(?=[\s;,]|$)/i,
-} as const;
 const RECEIPT_SHOWN_MS = 10 * MINUTE_MS;
 
 type Refused = SendEmailAnswer & { success: false };
@@ -197,7 +193,18 @@ function send(response: ServerResponse, status: number, headers: string[] | Buil
 }
 
 export function chooseEncoding(accepted = ""): Encoding {
-  return ACCEPTS.br.test(accepted) ? "br" : ACCEPTS.gzip.test(accepted) ? "gzip" : "identity";
+  const choices = accepted
+    .toLowerCase()
+    .split(",")
+    .map((choice) => choice.split(";"));
+  const isAccepted = (encoding: Encoding) =>
+    choices.some(([name = "", ...parameters]) => name.trim() === encoding && !parameters.some(isZeroWeight));
+  return isAccepted("br") ? "br" : isAccepted("gzip") ? "gzip" : "identity";
+}
+
+function isZeroWeight(parameter: string): boolean {
+  const [key = "", value] = parameter.split("=");
+  return key.trim() === "q" && Number(value) === 0;
 }
 
 /** Both ends included. Null for the whole file, also for ranges that the standard allows to ignore. */

@@ -44,7 +44,7 @@ export function markBackedUp(query: Query, now: Date): Promise<void> {
 export type Status = ReturnType<typeof createStatus>;
 
 export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVAL_MS) {
-  const { query, verify, nextChange } = database;
+  const { query, transaction, verify, nextChange } = database;
   const name = NODE + randomUUID();
   let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   return {
@@ -61,7 +61,9 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
       if (performance.now() - checkedAtMs >= checkIntervalMs) {
         checkedAtMs = performance.now();
         // Random, because PostgreSQL compresses other data.
-        checked = writeMeta(query, "write_check", randomBytes(CHECK_BYTES).toString("base64"));
+        const bytes = randomBytes(CHECK_BYTES).toString("base64");
+        // With the lock of messages: a node that keeps it stops all of them.
+        checked = transaction((sql) => writeMeta(sql.query, "write_check", bytes), { lock: "accepting" });
       }
       await checked;
     },
