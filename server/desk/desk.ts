@@ -13,7 +13,6 @@ export interface Desk {
   dataDir: string;
   program: string;
   channels: readonly Channel[];
-  databaseKind: "SQLite" | "PostgreSQL";
   /** The operator, as the store knows them. */
   account: string | null;
   answerWithin?: AnswerTime | null | undefined;

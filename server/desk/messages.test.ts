@@ -16,7 +16,6 @@ async function openDesk() {
     account: null,
     mailTo: null,
     replyTexts: () => ({ replies: [], facts: {}, signature: null }),
-    databaseKind: "SQLite" as const,
   };
   const call = createCaller({ store, dataDir, program: "", channels: CHANNELS, ...own });
   const reference = await send(store);

@@ -40,12 +40,7 @@ const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Never rejects. */
-export async function postEvent(
-  { url, secrets }: HookSettings,
-  event: HookEvent,
-  now: Date,
-  stopping?: AbortSignal,
-): Promise<HookAnswer> {
+export async function postEvent({ url, secrets }: HookSettings, event: HookEvent, now: Date): Promise<HookAnswer> {
   const { id, ...payload } = event;
   const body = JSON.stringify(payload);
   try {
@@ -59,7 +54,7 @@ export async function postEvent(
       },
       body,
       redirect: "manual",
-      signal: AbortSignal.any([AbortSignal.timeout(ATTEMPT_MS), ...(stopping ? [stopping] : [])]),
+      signal: AbortSignal.timeout(ATTEMPT_MS),
     });
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
     return { status: response.status, retryAfterMs, text: await readStart(response) };

@@ -21,7 +21,7 @@ export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
     mailTo: "team@example.com",
     replyTexts: () => ({ replies, facts: {}, signature: "The team" }),
   };
-  return { ...own, ...settings, databaseKind: "SQLite" };
+  return { ...own, ...settings };
 }
 
 export interface RunningInbox {

@@ -154,11 +154,10 @@ function nameOf(input: string, { options }: Command): string {
 }
 
 async function openDesk(config: Config, owner: Pick<Desk, "program" | "account">) {
-  const { dataDir, databaseUrl } = config;
   return {
     ...owner,
     store: await openStore({ ...config, account: owner.account }, { maxConnections: MAX_CONNECTIONS }),
-    dataDir,
+    dataDir: config.dataDir,
     channels: channelsOf(config),
     mailTo: config.mailTo,
     answerWithin: readSite()?.answerWithin,
@@ -167,6 +166,5 @@ async function openDesk(config: Config, owner: Pick<Desk, "program" | "account">
       const { replies = [] } = site?.mails ?? {};
       return { replies, facts: site?.facts ?? {}, signature: site?.mailSignature ?? null };
     },
-    databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
   };
 }
