@@ -70,7 +70,7 @@ const lockOutOf = ({ databaseUrl, dataDir }: StoreSettings) =>
   databaseUrl === null ? () => lockFolder(dataDir, "then restore") : null;
 
 async function openDatabase({ databaseUrl, dataDir }: StoreSettings, { maxConnections, onEnd }: StoreOptions) {
-  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd);
+  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), { onLost: onEnd });
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(databaseUrl, maxConnections);
 }

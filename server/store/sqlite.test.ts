@@ -266,6 +266,12 @@ test("pings share one write in ten seconds, and its failure", async () => {
   expect(writes).toBe(3);
 });
 
+test.each(["3.51.2", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messages", async (version) => {
+  const file = sqliteFile(await makeScratchFolder());
+  await expect(openSqlite(file, { version })).rejects.toThrow(/ may lose messages; 3\.51\.3 or newer is needed: /);
+  for (const newer of ["3.51.3", "4.0.0"]) await (await openSqlite(file, { version: newer })).close();
+});
+
 test.each<[what: string, write: (file: string) => void]>([
   ["no database", (file) => writeFileSync(file, "Dear diary, ".repeat(1000))],
   ["another program's", (file) => new DatabaseSync(file).exec("CREATE TABLE diary (entry TEXT)")],

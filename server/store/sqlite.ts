@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { Advice } from "../../contract/commands.ts";
@@ -47,6 +48,8 @@ const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
+// Older versions could lose committed rows if two processes write to one database in WAL mode.
+const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
 export const APPLICATION_ID = 0x42436d67;
 
@@ -65,11 +68,19 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
-/**
- * Opens the file; creates it if necessary. Safe if several processes do so at once. `onLost` is called once if the files
- * are no longer those that were opened. From then on every call rejects.
- */
-export async function openSqlite(file: string, onLost = (_: StoreUnavailable) => {}): Promise<Database> {
+interface SqliteOptions {
+  /** Called once if the files are no longer those that were opened. From then on every call rejects. */
+  onLost?: ((error: StoreUnavailable) => void) | undefined;
+  /** SQLite's own version. */
+  version?: string | undefined;
+}
+
+/** Opens the file; creates it if necessary. Safe if several processes do so at once. */
+export async function openSqlite(
+  file: string,
+  { onLost = () => {}, version = versions.sqlite }: SqliteOptions = {},
+): Promise<Database> {
+  requireSafeVersion(version ?? "");
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   const query = queryOf(db);
@@ -232,6 +243,14 @@ function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
   }
 }
 
+function requireSafeVersion(version: string): void {
+  if (version.localeCompare(OLDEST_SAFE, "en", { numeric: true }) < 0) {
+    const remedy = `${OLDEST_SAFE} or newer is needed: update Node, or set DATABASE_URL`;
+    throw new StoreRefused({ problem: `SQLite ${version} may lose messages`, remedy });
+  }
+}
+
+/** Refuses another program's file and does not change it. */
 function requireOwnFile(db: DatabaseSync, file: string): void {
   const refusal = {
     problem: `${file} is not a database of this program`,
