@@ -28,7 +28,14 @@ async function hydrate(root: HTMLElement): Promise<void> {
   };
   // As a transition, React hydrates in short tasks. An event on the form makes it finish at once.
   startTransition(() => {
-    const form = <ContactForm settings={JSON.parse(settings)} {...{ answered, resultModule, takeSeed }} />;
+    const form = (
+      <ContactForm
+        settings={JSON.parse(settings)}
+        answered={answered}
+        resultModule={resultModule}
+        takeSeed={takeSeed}
+      />
+    );
     hydrateRoot(root, form);
   });
   const rememberFields = () => {

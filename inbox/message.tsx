@@ -127,7 +127,7 @@ function Message({ message, now }: { message: MessageDetail; now: Date }) {
               <VisitorText text={message.message} isMultiline />
             </p>
           </Card>
-          <ReplyCard {...{ message, writing, now, goToNext, goBack }} />
+          <ReplyCard message={message} writing={writing} now={now} goToNext={goToNext} goBack={goBack} />
           {footprint && (
             <Card title="Footprint estimate">
               <p>{capitalised(asSentence(estimateSummary(footprint)))}</p>

@@ -93,7 +93,9 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
   });
   return (
     <>
-      {!receipt && <EstimatePart {...{ state, view, estimator, price, fieldOf, act }} />}
+      {!receipt && (
+        <EstimatePart state={state} view={view} estimator={estimator} price={price} fieldOf={fieldOf} act={act} />
+      )}
       <section
         ref={outcome.panel}
         className={receipt ? "contact-panel receipt" : "contact-panel"}
@@ -141,7 +143,13 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
             >
               <p className="note">Fields marked with an asterisk are required.</p>
               {FIELD_NAMES.map((name) => (
-                <ContactInput key={name} {...fieldOf(name)} name={name} {...{ countries, allCountries }} />
+                <ContactInput
+                  key={name}
+                  {...fieldOf(name)}
+                  name={name}
+                  countries={countries}
+                  allCountries={allCountries}
+                />
               ))}
               <div className="trap" aria-hidden="true">
                 <label htmlFor={TRAP_FIELD}>Leave this field empty</label>

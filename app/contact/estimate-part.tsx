@@ -85,7 +85,9 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
             </p>
           )}
         </div>
-        <div className="footprint-examples">{parts && <parts.Examples {...{ example, values, act }} />}</div>
+        <div className="footprint-examples">
+          {parts && <parts.Examples example={example} values={values} act={act} />}
+        </div>
         {/* biome-ignore lint/a11y/noStaticElementInteractions: it handles a key of the fields inside */}
         <div className="footprint-inputs" onKeyDown={nextOnEnter}>
           {GROUPS.map((group) => (

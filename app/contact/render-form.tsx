@@ -18,11 +18,11 @@ export function FormRoot({ settings, countries, answered }: FormRootProps) {
       data-settings={JSON.stringify(settings)}
       data-answered={answered ? JSON.stringify(answered) : undefined}
     >
-      <ContactForm {...{ settings, countries, answered, resultModule }} />
+      <ContactForm settings={settings} countries={countries} answered={answered} resultModule={resultModule} />
     </div>
   );
 }
 
 export function renderForm({ settings, countries }: FormOfBuild, answered: AnsweredPost): string {
-  return renderToString(<FormRoot {...{ settings, countries, answered }} />);
+  return renderToString(<FormRoot settings={settings} countries={countries} answered={answered} />);
 }
