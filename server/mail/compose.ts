@@ -8,7 +8,6 @@ import { fillFacts } from "../../contract/facts.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
-import { escapeHtml } from "../../contract/text.ts";
 import { QUARANTINE_REASON } from "../message-words.ts";
 import type { Reply, ThreadedReply } from "../store/replies.ts";
 import type { StoredMessage } from "../store/store.ts";
@@ -29,13 +28,11 @@ export interface ComposedMail extends SendMailOptions {
 }
 
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
-  const country = countryName(message.country);
   return {
     ...toTeam(message, identity, teamSubject(message)),
     messageId: messageId(message, identity.mailFrom),
     date: message.acceptedAt,
-    text: textBody(message, identity, country),
-    html: htmlBody(message, identity, country),
+    text: textBody(message, identity),
   };
 }
 
@@ -170,42 +167,11 @@ function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, m
 }
 
 /** The visitor's text comes last, so that nothing in it can look like one of our lines. */
-function textBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity, country: string): string {
-  const facts = factsOf(message, country).map(([label, value]) => `${label}: ${value}`);
-  const estimate = message.footprint ? textEstimate(message.footprint, pricePerTonne) : [];
+function textBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity): string {
+  const facts = factsOf(message).map(([label, value]) => `${label}: ${value}`);
+  const estimate = message.footprint ? estimateLines(message.footprint, pricePerTonne) : [];
   const words = ["Message:", "", message.message];
   return [...firstLines(message, brand), "", ...facts, "", ...estimate, ...words].join("\n");
-}
-
-function textEstimate(footprint: FootprintEstimate, price: Price | null): string[] {
-  const lines = describeInputs(footprint).map(({ label, value, kg }) => `${label}: ${value} (${formatMass(kg)})`);
-  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...estimateNotes(footprint, price), ""];
-}
-
-/** `dir="auto"` keeps a right-to-left value from reversing its row. */
-function htmlBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity, country: string): string {
-  const rows = factsOf(message, country).map(
-    ([label, value]) => `<tr><th align="left">${escapeHtml(label)}</th><td dir="auto">${escapeHtml(value)}</td></tr>`,
-  );
-  return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>',
-    `<p dir="auto">${firstLines(message, brand).map(escapeHtml).join("<br>")}</p>`,
-    `<table cellpadding="4">${rows.join("")}</table>`,
-    ...(message.footprint ? [htmlEstimate(message.footprint, pricePerTonne)] : []),
-    `<p>Message:</p><div dir="auto" style="white-space: pre-wrap">${escapeHtml(message.message)}</div>`,
-    "</body></html>",
-  ].join("\n");
-}
-
-function htmlEstimate(footprint: FootprintEstimate, price: Price | null): string {
-  const rows = describeInputs(footprint).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
-  const cells = rows.map(
-    ([label = "", ...values]) =>
-      `<tr><th align="left">${escapeHtml(label)}</th>${values.map((value) => `<td>${escapeHtml(value)}</td>`).join("")}</tr>`,
-  );
-  const total = `<b>Footprint estimate: ${escapeHtml(formatTotal(footprint.totalKg))}</b>`;
-  const notes = estimateNotes(footprint, price).map(escapeHtml);
-  return `<p>${[total, ...notes].join("<br>")}</p>\n<table cellpadding="4">${cells.join("")}</table>`;
 }
 
 function firstLines({ name, email, footprint }: StoredMessage, brand: string): string[] {
@@ -218,7 +184,8 @@ function firstLines({ name, email, footprint }: StoredMessage, brand: string): s
   ];
 }
 
-function factsOf(message: StoredMessage, country: string): (readonly [label: string, value: string])[] {
+function factsOf(message: StoredMessage): (readonly [label: string, value: string])[] {
+  const country = countryName(message.country);
   return [
     ["Reference", message.reference],
     ["Received", `${message.acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`],
@@ -228,4 +195,9 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
     }),
     ...(message.quarantineReason ? [["Quarantined", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
   ];
+}
+
+function estimateLines(footprint: FootprintEstimate, price: Price | null): string[] {
+  const lines = describeInputs(footprint).map(({ label, value, kg }) => `${label}: ${value} (${formatMass(kg)})`);
+  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...estimateNotes(footprint, price), ""];
 }

@@ -6,28 +6,14 @@ export function parseMail(raw: Buffer) {
     if (!only || others.length > 0) throw new Error(`${others.length + (only ? 1 : 0)} headers ${name}`);
     return only[1];
   };
-  const decoded = {
+  return {
     /** In order, unfolded, still encoded. */
     headers,
     /** A header's text; throws unless there is exactly one such header. */
     header: (name: string) => decodeWords(rawHeader(name)),
     /** The single mailbox of an address header. */
     mailbox: (name: string) => parseMailbox(rawHeader(name)),
-  };
-  if (rawHeader("Content-Type").startsWith("text/plain")) {
-    // The last line end belongs to the mail, not to the text.
-    const entity = raw.toString("latin1").replace(/\r\n$/, "");
-    return { ...decoded, text: decodePart(entity, "text/plain; charset=utf-8"), html: "" };
-  }
-  const boundary = /^multipart\/alternative;\s*boundary="([^"]+)"$/.exec(rawHeader("Content-Type"))?.[1];
-  if (boundary === undefined) throw new Error("not multipart/alternative");
-  const sections = `\r\n${body}`.split(`\r\n--${boundary}`);
-  const [preamble, text, html, end] = sections;
-  if (sections.length !== 4 || preamble !== "" || !end?.startsWith("--")) throw new Error("not exactly two parts");
-  return {
-    ...decoded,
-    text: decodePart(text ?? "", "text/plain; charset=utf-8"),
-    html: decodePart(html ?? "", "text/html; charset=utf-8"),
+    text: decodeText(headers, body),
   };
 }
 
@@ -43,13 +29,13 @@ function splitEntity(entity: string): { headers: [string, string][]; body: strin
   return { headers, body: entity.slice(end + 4) };
 }
 
-function decodePart(section: string, contentType: string): string {
-  const { headers, body } = splitEntity(section.replace(/^\r\n/, ""));
+function decodeText(headers: [string, string][], body: string): string {
   const found = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
-  if (found["content-type"] !== contentType) throw new Error(`a part of type ${found["content-type"]}`);
-  if (found["content-transfer-encoding"] !== "quoted-printable") throw new Error("a part that is not quoted-printable");
+  if (found["content-type"] !== "text/plain; charset=utf-8") throw new Error(`of type ${found["content-type"]}`);
+  if (found["content-transfer-encoding"] !== "quoted-printable") throw new Error("not quoted-printable");
   if (body.split("\r\n").some((line) => line.length > 76)) throw new Error("a line that is too long");
-  const bytes = unquote(body.replaceAll(/=\r\n/g, ""));
+  // The last line end belongs to the mail, not to the text.
+  const bytes = unquote(body.replace(/\r\n$/, "").replaceAll(/=\r\n/g, ""));
   return bytes.toString("utf8").replaceAll("\r\n", "\n");
 }
 
