@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SPAM_LANGUAGES, sampleMessages } from "../../tests/support/spam-samples.ts";
-import { createSpamMemory, MAX_KNOWN_WORDS, wordsOf } from "./spam.ts";
+import { learn, wordsOf } from "./spam.ts";
 import type { Lesson } from "./store.ts";
 
 const words = (message: string, email = "ada@Example.com") => wordsOf({ message, email });
@@ -45,11 +45,8 @@ test("reads the beginning and the end of a long message", () => {
   expect(words(`${"filler ".repeat(350)} middle ${"filler ".repeat(350)}`)).not.toContain("middle");
 });
 
-/** Learns the texts; returns a function that takes all of them back. */
-function teach(memory: ReturnType<typeof createSpamMemory>, kind: Lesson, texts: readonly string[]) {
-  const lessons = texts.map((text) => memory.learn(words(text), kind));
-  return () => lessons.forEach(memory.unlearn);
-}
+const textOf = (message: string) => ({ message, email: "ada@Example.com" });
+const taught = (kind: Lesson, texts: readonly string[]) => texts.map((text) => ({ ...textOf(text), taught: kind }));
 
 /** Messages spread over all openings and closings. */
 const some = (language: string, kind: Lesson, count: number) =>
@@ -59,48 +56,28 @@ const some = (language: string, kind: Lesson, count: number) =>
   });
 
 test("judges only with 20 lessons of each kind, by the words that are more frequent in spam, and shows five signs", () => {
-  const memory = createSpamMemory();
   const spam = "please win cheap pills today with our casino bonus";
-  const isHeld = () => memory.looksLikeSpam(words(spam));
-  teach(memory, "spam", Array(20).fill(spam));
-  teach(memory, "good", Array(19).fill("please tell me the price of our flight with our children"));
-  expect(isHeld()).toBe(false);
-  const takeBack = teach(memory, "good", ["please call me today"]);
-  expect(isHeld()).toBe(true);
-  expect(memory.looksLikeSpam(words("please tell me the price of a casino with pills"))).toBe(false);
-  const signs = memory.signsOf(words(spam));
-  expect(signs).toHaveLength(5);
-  expect(signs).not.toContain("please");
-  takeBack();
-  expect([isHeld(), memory.signsOf(words(spam))]).toEqual([false, []]);
+  const marked = taught("spam", Array(20).fill(spam));
+  const good = taught("good", Array(19).fill("please tell me the price of our flight with our children"));
+  expect(learn([...marked, ...good]).looksLikeSpam(textOf(spam))).toBe(false);
+  const { looksLikeSpam, signsOf } = learn([...marked, ...good, ...taught("good", ["please call me today"])]);
+  expect(looksLikeSpam(textOf(spam))).toBe(true);
+  expect(looksLikeSpam(textOf("please tell me the price of a casino with pills"))).toBe(false);
+  expect(signsOf(textOf(spam))).toHaveLength(5);
+  expect(signsOf(textOf(spam))).not.toContain("please");
 });
 
 test.each(SPAM_LANGUAGES)("holds no genuine message in %s, however few good lessons it has in it", (language) => {
+  const counts = ["7 0", "10 0", "40 0", "10 1", "40 1", "40 3", "40 10"];
   for (const own of ["English", "German"]) {
-    for (const [spam, good] of [
-      [7, 0],
-      [10, 0],
-      [40, 0],
-      [10, 1],
-      [40, 1],
-      [40, 3],
-      [40, 10],
-    ] as const) {
-      const memory = createSpamMemory();
-      for (const kind of ["spam", "good"] as const) teach(memory, kind, some(own, kind, 40));
-      teach(memory, "spam", some(language, "spam", spam));
-      teach(memory, "good", some(language, "good", good));
-      const held = sampleMessages(language, "good", "tests").filter((text) => memory.looksLikeSpam(words(text)));
+    for (const [spam = 0, good = 0] of counts.map((pair) => pair.split(" ").map(Number))) {
+      const { looksLikeSpam } = learn([
+        ...(["spam", "good"] as const).flatMap((kind) => taught(kind, some(own, kind, 40))),
+        ...taught("spam", some(language, "spam", spam)),
+        ...taught("good", some(language, "good", good)),
+      ]);
+      const held = sampleMessages(language, "good", "tests").filter((text) => looksLikeSpam(textOf(text)));
       expect([own, spam, good, held]).toEqual([own, spam, good, []]);
     }
   }
-});
-
-test("forgets the rarest words above 200,000, and keeps the frequent ones", () => {
-  const memory = createSpamMemory();
-  const lesson = (index: number) => Array.from({ length: 120 }, (_, at) => `w${at < 20 ? at : index * 120 + at}`);
-  for (let index = 0; index < 2100; index += 1) memory.learn(lesson(index), index % 2 ? "spam" : "good");
-  expect(memory.known.size).toBeGreaterThan(MAX_KNOWN_WORDS);
-  memory.dropRarest();
-  expect(memory.known.size).toBe(20);
 });

@@ -10,8 +10,8 @@ import type { Lesson, QuarantineReason } from "./store.ts";
 
 /** Its value changes with every change of a lesson. */
 const VERSION = "spam_version";
-/** The newest lessons of each kind that are read: more would not judge better, and take longer to read. */
-const MAX_LESSONS = 2000;
+/** The newest lessons of each kind that are read: more would take longer to read, while a message waits. */
+const MAX_LESSONS = 500;
 const IS_LESSON = "taught IS NOT NULL AND is_restricted = 0";
 /** A message with as many web addresses is quarantined before the filter has learnt anything. */
 const MANY_LINKS = 3;
@@ -22,37 +22,17 @@ export const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, 
 export type Spam = ReturnType<typeof createSpamFilter>;
 
 export function createSpamFilter({ query, dialect }: Database) {
-  const memory = createSpamMemory();
-  const lessons = new Map<string, Taught>();
+  let memory = learn([]);
   let version: string | null | undefined;
 
-  /** Learns the lessons of any node since the last call, and unlearns those that are gone. */
+  /** Learns again if any node has changed a lesson since the last call. */
   async function recall(query: Query): Promise<typeof memory> {
     const current = await readMeta(query, VERSION);
     if (current === version) return memory;
     const newest = (kind: Lesson) =>
-      `SELECT * FROM (SELECT id, taught, COALESCE(corrected_at, 0) AS corrected FROM messages
+      `SELECT * FROM (SELECT taught, message, email FROM messages
          WHERE ${IS_LESSON} AND taught = '${kind}' ORDER BY id DESC LIMIT ${MAX_LESSONS}) AS ${kind}`;
-    type Row = { id: number; taught: Lesson; corrected: number };
-    const rows = await query<Row>(`${newest("spam")} UNION ALL ${newest("good")}`);
-    const keyed = new Map(rows.map((row) => [Object.values(row).join(" "), row]));
-    const added = [...keyed].flatMap(([key, { id }]) => (lessons.has(key) ? [] : id));
-    const messages = await query<{ id: number } & Pick<ContactMessage, "message" | "email">>(
-      `SELECT id, message, email FROM messages WHERE ${dialect.isIn("id", "$1")}`,
-      [added],
-    );
-    // Nothing is awaited from here on, so that simultaneous calls do not learn a lesson twice.
-    const texts = new Map(messages.map((message) => [message.id, message]));
-    for (const [key, taught] of lessons) {
-      if (keyed.has(key)) continue;
-      memory.unlearn(taught);
-      lessons.delete(key);
-    }
-    for (const [key, { id, taught }] of keyed) {
-      const message = texts.get(id);
-      if (message && !lessons.has(key)) lessons.set(key, memory.learn(wordsOf(message), taught));
-    }
-    memory.dropRarest();
+    memory = learn(await query<Text & { taught: Lesson }>(`${newest("spam")} UNION ALL ${newest("good")}`));
     version = current;
     return memory;
   }
@@ -70,7 +50,7 @@ export function createSpamFilter({ query, dialect }: Database) {
       const { looksLikeSpam } = await recall(query);
       for (const message of messages) {
         if (hasManyLinks(message)) found.set(message, "links");
-        else if (looksLikeSpam(wordsOf(message))) found.set(message, "looks-like-spam");
+        else if (looksLikeSpam(message)) found.set(message, "looks-like-spam");
       }
       if (found.size === 0) return found;
       const addressOf = ({ email }: ContactMessage) => normaliseEmail(email);
@@ -85,7 +65,7 @@ export function createSpamFilter({ query, dialect }: Database) {
     },
 
     /** The words of the message with the highest spam weights, at most five. */
-    signs: async (message: ContactMessage): Promise<string[]> => (await recall(query)).signsOf(wordsOf(message)),
+    signs: async (message: ContactMessage): Promise<string[]> => (await recall(query)).signsOf(message),
   };
 }
 
@@ -95,6 +75,8 @@ function hasManyLinks({ name, phone, message }: ContactMessage): boolean {
 }
 
 // Naive Bayes on the words of a message. Uses no database.
+
+type Text = Pick<ContactMessage, "message" | "email">;
 
 /** The parts of a longer text that are read. */
 const READ_CHARACTERS = { beginning: 800, end: 300 };
@@ -108,7 +90,7 @@ const LINK = /(?:https?:\/\/|www\.)([^\s/?#:]{1,100})/gi;
  * Also what else tells spam: the address's domain, the hosts of links and their number, which contain a colon and so
  * differ from words. Leaves out the sender's name: messages from other people with that name say nothing.
  */
-export function wordsOf({ message, email }: Pick<ContactMessage, "message" | "email">): string[] {
+export function wordsOf({ message, email }: Text): string[] {
   const { beginning, end } = READ_CHARACTERS;
   const isLong = message.length > beginning + end;
   const text = readable(isLong ? `${message.slice(0, beginning)} ${message.slice(-end)}` : message);
@@ -137,14 +119,8 @@ function segmentsOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-export interface Counts {
-  spam: number;
-  good: number;
-}
-
 /** With fewer lessons of either kind, the filter does not judge. */
 const NEEDED_LESSONS = 20;
-export const MAX_KNOWN_WORDS = 200_000;
 /** Added to a word's counts, because a word may occur in either kind even if it has not yet. */
 const SMOOTHING = 0.15;
 /** Neutral evidence, so that a few words alone do not decide. */
@@ -158,18 +134,18 @@ const FAMILIAR = 0.15;
 const NEARLY_COPIED = 0.8;
 const SHOWN_SIGNS = 5;
 
-interface Word extends Counts {
-  text: string;
-}
-
-export interface Taught {
-  kind: Lesson;
-  words: readonly Word[];
-}
-
-export function createSpamMemory() {
+export function learn(lessons: readonly (Text & { taught: Lesson })[]) {
+  type Counts = Record<Lesson, number>;
   const taught: Counts = { spam: 0, good: 0 };
-  const known = new Map<string, Word>();
+  const known = new Map<string, Counts>();
+  for (const { taught: kind, ...message } of lessons) {
+    taught[kind] += 1;
+    for (const word of wordsOf(message)) {
+      const counts = known.get(word) ?? { spam: 0, good: 0 };
+      counts[kind] += 1;
+      known.set(word, counts);
+    }
+  }
 
   function weightOf({ spam, good }: Counts): number {
     const rateOf = (count: number, of: number) => (count + SMOOTHING) / (of + 2 * SMOOTHING);
@@ -177,7 +153,8 @@ export function createSpamMemory() {
   }
 
   /** The weight of each word that lessons contain: above 0 for spam. None if the filter cannot judge the message. */
-  function weigh(texts: readonly string[]): { text: string; weight: number }[] {
+  function weigh(message: Text): { text: string; weight: number }[] {
+    const texts = wordsOf(message);
     const words = texts.filter((text) => !text.includes(":"));
     const seen = words.flatMap((text) => known.get(text) ?? []);
     const familiar = seen.filter(({ good }) => good >= 2).map(weightOf);
@@ -193,49 +170,21 @@ export function createSpamMemory() {
   }
 
   return {
-    taught,
-    known: known as ReadonlyMap<string, Counts>,
-
-    learn(texts: readonly string[], kind: Lesson): Taught {
-      taught[kind] += 1;
-      const words = texts.map((text) => {
-        const word = known.get(text) ?? { text, spam: 0, good: 0 };
-        word[kind] += 1;
-        known.set(text, word);
-        return word;
-      });
-      return { kind, words };
-    },
-
-    unlearn({ kind, words }: Taught): void {
-      taught[kind] -= 1;
-      for (const word of words) {
-        word[kind] -= 1;
-        if (word.spam + word.good === 0 && known.get(word.text) === word) known.delete(word.text);
-      }
-    },
-
-    dropRarest(): void {
-      for (let count = 1; known.size > MAX_KNOWN_WORDS; count += 1) {
-        for (const word of known.values()) if (word.spam + word.good <= count) known.delete(word.text);
-      }
-    },
-
     /**
      * Decides by the share of evidence for spam, which is comparable for short and long messages. Evidence is the square
      * of a weight, so that a few significant words count more than many common ones.
      */
-    looksLikeSpam(texts: readonly string[]): boolean {
+    looksLikeSpam(message: Text): boolean {
       let [difference, all] = [0, DOUBT];
-      for (const { weight } of weigh(texts)) {
+      for (const { weight } of weigh(message)) {
         difference += weight * Math.abs(weight);
         all += weight ** 2;
       }
       return difference / all >= THRESHOLD;
     },
 
-    signsOf(texts: readonly string[]): string[] {
-      const signs = weigh(texts).filter(({ weight }) => weight > 0);
+    signsOf(message: Text): string[] {
+      const signs = weigh(message).filter(({ weight }) => weight > 0);
       const heaviest = signs.sort((one, other) => other.weight - one.weight).slice(0, SHOWN_SIGNS);
       return heaviest.map(({ text }) => text);
     },
