@@ -16,7 +16,6 @@ import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { createSenders } from "./outbox/senders.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
-import { findLeftMessages } from "./store/archive.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
@@ -101,8 +100,6 @@ async function run(config: Config): Promise<void> {
     const problem = "This site is a draft: some of its files are not signed, or its claims have no evidence";
     warnings.push({ problem, remedy: "see what is open", command: "claims" });
   }
-  const left = findLeftMessages(config);
-  if (left && (await store.messages.find(left.newest)) === null) warnings.push(left.advice);
   for (const advice of warnings) startLog.warn({ event: "to-correct" }, adviceLine(advice, PROGRAM));
 
   /** Informs load balancers, then finishes the requests in progress, then the emails in progress. */

@@ -15,7 +15,6 @@ import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing, DIST_DIR, outdatedSettings } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
-import { findLeftMessages } from "../store/archive.ts";
 import { openStore } from "../store/open-store.ts";
 import { StoreNotReady } from "../store/store.ts";
 import { DAY_MS } from "../time.ts";
@@ -208,22 +207,18 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
 
 /** A database that the website creates or upgrades at its next start is a warning. */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
-  const left = findLeftMessages(config);
-  const found = [ok("database", config.databaseUrl === null ? "SQLite" : "PostgreSQL")];
   try {
     const store = await openStore(config, { maxConnections: 1 });
     try {
       await store.status.ping();
-      if (left && (await store.messages.find(left.newest)) === null) found.push(...failures("database", [left.advice]));
     } finally {
       await store.close();
     }
-    return found;
+    return [ok("database", config.databaseUrl === null ? "SQLite" : "PostgreSQL")];
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     if (!(error instanceof StoreNotReady)) return failures("database", error.advice);
-    const notReady = error.advice.map(({ problem, remedy }) => warn("database", problem, remedy ?? ""));
-    return left ? [...notReady, ...failures("database", [left.advice])] : notReady;
+    return error.advice.map(({ problem, remedy }) => warn("database", problem, remedy ?? ""));
   }
 }
 

@@ -1,8 +1,6 @@
 import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
-import { plural } from "../../contract/text.ts";
-import type { Config } from "../config.ts";
 import { errorCode, errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
 import {
@@ -20,7 +18,7 @@ import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
-import { APPLICATION_ID, isDamage, isNotADatabase, openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
+import { APPLICATION_ID, isDamage, isNotADatabase, openSqlite, toStoreError } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
@@ -319,30 +317,4 @@ function* inBatches(rows: Iterable<Row>): Generator<Row[]> {
     batch = [];
   }
   yield batch;
-}
-
-/**
- * Finds messages that stayed in DATA_DIR when DATABASE_URL was set, in a file of any version. Returns the advice and the
- * newest reference; if the other database contains that reference, the messages were moved. `null` if there are none.
- */
-export function findLeftMessages({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">) {
-  if (databaseUrl === null) return null;
-  const file = sqliteFile(dataDir);
-  const db = new DatabaseSync(file, { readOnly: true, open: false });
-  try {
-    readBackupVersion(db, file);
-    const sql = `SELECT reference AS newest, (SELECT count(*) FROM messages) AS messages,
-        (SELECT count(DISTINCT message_id) FROM deliveries WHERE state = 'queued') AS unsent
-      FROM messages ORDER BY id DESC LIMIT 1`;
-    const left = db.prepare(sql).get();
-    if (!left) return null;
-    const problem = `${file} still contains ${plural(Number(left.messages), "message")}, ${left.unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
-    const remedy = "delete that file once it is no longer needed; to move them, stop the website and run";
-    const advice: Advice = { problem, remedy, command: `messages restore ${file}` };
-    return { newest: String(left.newest), advice };
-  } catch {
-    return null;
-  } finally {
-    if (db.isOpen) db.close();
-  }
 }

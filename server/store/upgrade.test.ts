@@ -10,7 +10,6 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { exportMessages } from "../desk/export.ts";
-import { findLeftMessages } from "./archive.ts";
 import { openArchive, type Store, type StoreOptions } from "./open-store.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { lockFolder, sqliteFile } from "./sqlite.ts";
@@ -173,17 +172,6 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       expect(readFileSync(backup).equals(before)).toBe(true);
       expect(readdirSync(dataDir)).toEqual(["messages.db"]);
     });
-  });
-
-  test("is counted if it stayed in DATA_DIR, whatever its version", async () => {
-    const { dataDir } = await load("SQLite", release);
-    const problem = expect.stringContaining(`still contains ${expected(release).length} messages, `);
-    for (const version of [1, 99]) {
-      const db = new DatabaseSync(sqliteFile(dataDir));
-      db.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(String(version));
-      db.close();
-      expect(findLeftMessages({ dataDir, databaseUrl: "postgres://db/site" })).toMatchObject({ advice: { problem } });
-    }
   });
 });
 
