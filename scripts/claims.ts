@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { completeSettings } from "../app/settings.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { programName } from "../contract/commands.ts";
 import { plural, visible } from "../contract/text.ts";
 import { type Entry, listOpen, readClaims, strongWordsOf, writeLedger } from "../prerender/claims.ts";
 import { problemsError, readOwnSettings } from "../prerender/site-dir.ts";
@@ -54,7 +55,7 @@ if (json) {
   await writeLedger([...ledger, ...signed], ledgerFile);
   console.log(`\n${sign} has signed ${plural(signed.length, "file")} in ${ledgerFile}.`);
 } else {
-  console.log(listOpen(report) || "Nothing is open.");
+  console.log(listOpen(report, programName(process.env)) || "Nothing is open.");
   for (const { where, text, shows } of claims.filter(({ isOurs, state }) => isOurs && state !== "settled"))
     console.log(`The default site, ${where}: ${visible(text)}${shows ? `; this would prove it: ${shows}` : ""}`);
 }
