@@ -62,14 +62,7 @@ function askOtherTabs(channel: BroadcastChannel): Promise<string | null> {
   });
 }
 
-let isUsed = false;
-
-/** The first call after an operator's input keeps the command running. Calls that the page makes itself do not. */
-function headers(): Record<string, string> {
-  const operator = isUsed ? { "x-operator": "1" } : {};
-  isUsed = false;
-  return { authorization: `Bearer ${token}`, ...operator };
-}
+const headers = () => ({ authorization: `Bearer ${token}` });
 
 /** The HTTP status of the last subscription request; `null` if there was no answer. */
 let liveStatus: number | null = null;
@@ -147,7 +140,6 @@ export const useStatus = () => useQuery(trpc.status.queryOptions(undefined, { re
 
 /** Only a visible tab has a stream, because browsers allow only six connections to one host. */
 export function followChanges(): void {
-  for (const input of ["keydown", "pointerdown"]) addEventListener(input, () => (isUsed = true), { capture: true });
   let close = () => {};
   const follow = () => {
     close();

@@ -22,8 +22,6 @@ export class ConfigError extends OperatorError {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-/** The ports in deploy/nginx.conf and deploy/Caddyfile. */
-const NODE_PORTS = [3001, 3002, 3003];
 const DEFAULT_PORT = 3000;
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
@@ -155,11 +153,6 @@ export function parseConfig(env: Environment) {
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
-}
-
-/** Ports that belong to the site even while nothing listens there. */
-export function sitePortsOf({ port, metricsPort }: Config): readonly (number | null)[] {
-  return [port, metricsPort, ...NODE_PORTS];
 }
 
 function isLoopback(hostname: string): boolean {

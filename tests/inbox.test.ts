@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -6,16 +5,13 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
 import type { Store } from "../server/store/open-store.ts";
-import { HOUR_MS } from "../server/time.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
-import { createFakeClock } from "./support/fake-clock.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, deskOf, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
 import { startNetwork } from "./support/network.ts";
 import { changesOf, operationsOf } from "./support/operations.ts";
-import { exchange, openPort } from "./support/raw-http.ts";
+import { openPort } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
-import { findFreePort } from "./support/run-server.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
@@ -33,17 +29,15 @@ async function makePage(): Promise<string> {
   return folder;
 }
 
-/** The inbox in this process, on SQLite, with a fake clock. */
+/** The inbox in this process, on SQLite. */
 async function openInbox(settings: Partial<InboxOptions> = {}) {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "tester" });
   onTestFinished(() => store.close());
-  const clock = createFakeClock();
   const inbox = await startInbox({
     desk: deskOf({ store, dataDir, account: "tester" }),
     filesDir: await makePage(),
-    port: await findFreePort(),
-    clock,
+    port: 0,
     ...settings,
   });
   onTestFinished(() => inbox.close());
@@ -53,7 +47,7 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
     ask(port, path, { ...options, headers: { host: `localhost:${port}`, ...headers } });
   const statusOf = async (...request: Parameters<typeof asked>) => (await asked(...request)).status;
   const authorization = `Bearer ${token}`;
-  return { inbox, store, clock, port, token, authorization, asked, statusOf };
+  return { inbox, store, port, token, authorization, asked, statusOf };
 }
 
 /** Stores a message, and returns the body of a request that deletes it. */
@@ -67,132 +61,104 @@ async function sendTarget(store: Store): Promise<{ reference: string; version: s
   };
 }
 
-describe("the guard", () => {
-  test("accepts only requests with the token of this run", async () => {
-    const { asked, statusOf, authorization, token } = await openInbox();
-    expect(token).toMatch(/^[\w-]{43}$/);
-    expect(await statusOf(CALL, { authorization })).toBe(200);
-    const other = await openInbox();
-    expect(other.token).not.toBe(token);
-    const wrong = ["", token, `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, "Bearer ", other.authorization];
-    for (const given of [...wrong, `Basic ${btoa(`x:${token}`)}`]) {
-      const { status, headers, text } = await asked(CALL, { authorization: given });
-      expect([given, status]).toEqual([given, 401]);
-      expect(headers).toMatchObject({ "www-authenticate": "Bearer", "cache-control": "no-store" });
-      expect(text).toMatch(/^This address is not valid, or no longer valid\. .+\n$/);
-    }
-    // A token does not count in the query, nor in a cookie, which all ports of a host share.
-    expect(await statusOf(`${CALL}?token=${token}`)).toBe(401);
-    expect(await statusOf(CALL, { cookie: `token=${token}` })).toBe(401);
-  });
+test("shows and changes nothing without a token of this run, or for a request that a form could send", async () => {
+  const { asked, statusOf, store, authorization, token } = await openInbox();
+  const { reference, version, body } = await sendTarget(store);
+  expect(token).toMatch(/^[\w-]{43}$/);
+  const other = await openInbox();
+  for (const given of ["", token, `Bearer ${token}x`, "Bearer ", other.authorization]) {
+    const { status, text } = await asked(CALL, { authorization: given });
+    expect([given, status]).toEqual([given, 401]);
+    expect(text).toMatch(/^This address is not valid, or no longer valid\. .+\n$/);
+  }
+  // A token does not count in the query, nor in a cookie, which all ports of a host share.
+  expect(await statusOf(`${CALL}?token=${token}`, { cookie: `token=${token}` })).toBe(401);
+  const paths = ["operations/list", "operations/changes", "export.csv", "privacy-export.json?email=ada@example.com"];
+  for (const path of paths) expect([path, await statusOf(`/api/${path}`)]).toEqual([path, 401]);
+  for (const path of ["/%61pi/export.csv", "/api/%65xport.csv", "//api/export.csv", "/API/export.csv", "/api/%zz"])
+    expect((await asked(path)).text).not.toContain("Ada");
+  const act = (headers: Record<string, string>) => statusOf("/api/operations/act", headers, { method: "POST", body });
+  expect(await act({ "content-type": "application/json" })).toBe(401);
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+    expect(await act({ authorization, "content-type": type })).toBe(415);
+  expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
+});
 
-  test("shows and changes nothing without a token, or for a request that a form on another site could send", async () => {
-    const { asked, statusOf, store, authorization } = await openInbox();
-    const { reference, version, body } = await sendTarget(store);
-    const paths = ["operations/list", "operations/changes", "export.csv", "privacy-export.json?email=ada@example.com"];
-    for (const path of paths) expect([path, await statusOf(`/api/${path}`)]).toEqual([path, 401]);
-    for (const path of ["/%61pi/export.csv", "/api/%65xport.csv", "//api/export.csv", "/API/export.csv", "/api/%zz"])
-      expect((await asked(path)).text).not.toContain("Ada");
-    const act = (headers: Record<string, string>) => statusOf("/api/operations/act", headers, { method: "POST", body });
-    expect(await act({ "content-type": "application/json" })).toBe(401);
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
-      expect(await act({ authorization, "content-type": type })).toBe(415);
-    expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
-  });
+test("accepts only this machine's own names and the inbox's own port", async () => {
+  const { inbox, asked, statusOf, authorization, port } = await openInbox();
+  const { host: own } = new URL(inbox.url);
+  expect(own).toMatch(/^[\da-f]{20}\.localhost:\d+$/);
+  for (const host of [own, `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+    expect(await statusOf(CALL, { authorization, host })).toBe(200);
+  for (const host of [`x${own}`, "localhost", `localhost:${port + 1}`, `evil.example:${port}`]) {
+    const { status, text } = await asked("/", { authorization, host });
+    expect([host, status]).toEqual([host, 403]);
+    expect(text).toMatch(/^This inbox is available only at localhost .+ same number on both sides\.\n$/);
+  }
+});
 
-  test("accepts only this machine's own names and the inbox's own port", async () => {
-    const { inbox, asked, statusOf, authorization, port } = await openInbox();
-    const { host: own } = new URL(inbox.url);
-    expect(own).toMatch(/^[\da-f]{20}\.localhost:\d+$/);
-    for (const host of [own, `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
-      expect(await statusOf(CALL, { authorization, host })).toBe(200);
-    for (const host of [`x${own}`, "localhost", `localhost:${port + 1}`]) {
-      const { status, text } = await asked("/", { authorization, host });
-      expect([host, status]).toEqual([host, 403]);
-      expect(text).toMatch(/^This inbox is available only at localhost .+ same number on both sides\.\n$/);
-    }
-    // Such a request was meant for the site, or is an attack. It gets no byte, so that no proxy takes an answer for
-    // the site's.
-    for (const host of [`evil.example:${port}`, `localhost.evil.example:${port}`, `localhost:${port}@evil.example`]) {
-      const request = `GET ${CALL} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\n\r\n`;
-      expect([host, await exchange(port, request)]).toEqual([host, ""]);
-    }
-    expect(await exchange(port, "no HTTP\r\n\r\n")).toBe("");
-  });
-
-  test("refuses pages of other origins, even with the token", async () => {
-    const { statusOf, store, authorization, port } = await openInbox();
-    const { reference, version, body } = await sendTarget(store);
-    const navigation = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
-    for (const [who, given] of Object.entries<Record<string, string>>({
-      "another site's script": { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
-      "another site's script, without Sec-Fetch-Site": { origin: "https://evil.example" },
-      "another site's script, without Origin": { "sec-fetch-site": "cross-site" },
-      "another program's page": { origin: "http://localhost:3000", "sec-fetch-site": "same-site" },
-      "the same, whatever its Origin": { origin: `http://localhost:${port}`, "sec-fetch-site": "same-site" },
-      "the same over HTTPS": { origin: `https://localhost:${port}` },
-      "a sandboxed frame or a file": { origin: "null" },
-      "a form that another site posts": navigation,
-      "a link to the API": { ...navigation, "sec-fetch-dest": "document" },
-    })) {
-      const headers = { ...given, authorization, "content-type": "application/json" };
-      const statuses = await Promise.all([
-        statusOf(CALL, headers),
-        statusOf("/api/operations/act", headers, { method: "POST", body }),
-        statusOf("/api/operations/act", headers, { method: "OPTIONS" }),
-      ]);
-      expect([who, ...statuses]).toEqual([who, 403, 403, 403]);
-    }
-    expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
-  });
-
-  test("accepts the page's own requests, and a person who opens the page", async () => {
-    const { statusOf, authorization, port } = await openInbox();
-    const own = { origin: `http://localhost:${port}`, "sec-fetch-site": "same-origin", authorization };
-    expect(await statusOf(CALL, own)).toBe(200);
-    const opened = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
-    for (const site of ["none", "cross-site", "same-site"])
-      expect(await statusOf("/", { ...opened, "sec-fetch-site": site })).toBe(200);
-    // In a frame, or as a script.
-    const elsewhere = { "sec-fetch-site": "cross-site" };
-    expect(await statusOf("/", { ...opened, ...elsewhere, "sec-fetch-dest": "iframe" })).toBe(403);
-    expect(await statusOf("/assets/main.js", elsewhere)).toBe(403);
-  });
-
-  test("every answer forbids caching, framing, sniffing and loading from other origins", async () => {
-    const { asked, authorization } = await openInbox();
-    const answers = await Promise.all([
-      ...["/", "/assets/main.js", "/messages/BC-AAAA-AA", "/assets/none.js", CALL].map((path) => asked(path)),
-      asked(CALL, { authorization }),
-      asked("/", { host: "localhost:1" }),
+test("refuses pages of other origins, even with the token, but not a person who follows a link", async () => {
+  const { statusOf, store, authorization, port } = await openInbox();
+  const { reference, version, body } = await sendTarget(store);
+  const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+  for (const [who, given] of Object.entries<Record<string, string>>({
+    "another site's script, without Sec-Fetch-Site": { origin: "https://evil.example" },
+    "another site's script, without Origin": { "sec-fetch-site": "cross-site" },
+    "another program's page, whatever its Origin": {
+      origin: `http://localhost:${port}`,
+      "sec-fetch-site": "same-site",
+    },
+    "the same over HTTPS": { origin: `https://localhost:${port}` },
+    "a sandboxed frame or a file": { origin: "null" },
+    "a link to the API": opened,
+  })) {
+    const headers = { ...given, authorization, "content-type": "application/json" };
+    const statuses = await Promise.all([
+      statusOf(CALL, headers),
+      statusOf("/api/operations/act", headers, { method: "POST", body }),
+      statusOf("/api/operations/act", headers, { method: "OPTIONS" }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 401, 200, 403]);
-    for (const { headers } of answers) {
-      expect(headers).toMatchObject({
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
-        "referrer-policy": "no-referrer",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-      });
-      const policy = String(headers["content-security-policy"]);
-      for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]) {
-        expect(policy).toContain(part);
-      }
-      expect(policy).toMatch(/base-uri 'none'; form-action 'none'; frame-ancestors 'none'/);
-      expect(policy).not.toMatch(/unsafe|\*|data:|http/);
-      expect(headers).not.toHaveProperty("access-control-allow-origin");
-      expect(headers).not.toHaveProperty("set-cookie");
-    }
-  });
+    expect([who, ...statuses]).toEqual([who, 403, 403, 403]);
+  }
+  expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
+  const own = { origin: `http://localhost:${port}`, "sec-fetch-site": "same-origin", authorization };
+  expect(await statusOf(CALL, own)).toBe(200);
+  expect(await statusOf("/", opened)).toBe(200);
+  expect(await statusOf("/", { ...opened, "sec-fetch-dest": "iframe" })).toBe(403);
+  expect(await statusOf("/assets/main.js", { "sec-fetch-site": "cross-site" })).toBe(403);
+});
 
-  test("listens on this machine's own addresses only", async () => {
-    const { inbox, authorization, statusOf } = await openInbox();
-    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
-    expect(inbox.addresses).toEqual(["127.0.0.1", ...(hasIpv6 ? ["::1"] : [])]);
-    for (const host of inbox.addresses) expect(await statusOf(CALL, { authorization }, { host })).toBe(200);
-  });
+test("every answer forbids caching, framing, sniffing and loading from other origins", async () => {
+  const { asked, authorization } = await openInbox();
+  const answers = await Promise.all([
+    ...["/", "/assets/main.js", "/messages/BC-AAAA-AA", "/assets/none.js", CALL].map((path) => asked(path)),
+    asked(CALL, { authorization }),
+    asked("/", { host: "localhost:1" }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 401, 200, 403]);
+  for (const { headers } of answers) {
+    expect(headers).toMatchObject({
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "content-security-policy": expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; .+ base-uri 'none'; form-action 'none'; frame-ancestors 'none'/,
+      ),
+    });
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe|\*|data:|http/);
+    expect(headers).not.toHaveProperty("access-control-allow-origin");
+    expect(headers).not.toHaveProperty("set-cookie");
+  }
+});
+
+test("listens on this machine's own addresses only", async () => {
+  const { inbox, authorization, statusOf } = await openInbox();
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+  expect(inbox.addresses).toEqual(["127.0.0.1", ...(hasIpv6 ? ["::1"] : [])]);
+  for (const host of inbox.addresses) expect(await statusOf(CALL, { authorization }, { host })).toBe(200);
 });
 
 test("refuses invalid input with a sentence, and reports no defect", async () => {
@@ -227,52 +193,32 @@ describe("the command", () => {
 
   test("prints one line with an address, and ends with Ctrl-C", async () => {
     const dataDir = await makeDataDir();
-    const port = await findFreePort();
-    const inbox = await startInboxCommand({ DATA_DIR: dataDir }, "--port", String(port));
+    const inbox = await startInboxCommand({ DATA_DIR: dataDir });
     onTestFinished(async () => void (await inbox.stop()));
     expect(inbox.output()).toBe(`Inbox: ${inbox.url}\n`);
-    expect((await ask(port, "/", {})).text).toContain("<!doctype html>");
+    expect((await ask(inbox.port, "/", {})).text).toContain("<!doctype html>");
     // A page that waits for changes does not prevent the command from ending.
     const changes = changesOf(inbox);
     expect((await changes.next()).value).toMatchObject({ counts: { all: 0 } });
     const next = changes.next().catch(() => "cut off");
     expect(await inbox.stop()).toBe(0);
     expect([{ done: true, value: undefined }, "cut off"]).toContainEqual(await next);
-    expect(inbox.output()).toMatch(new RegExp(`^Inbox: http://\\w{20}\\.localhost:${port}/#${inbox.token}\n$`));
+    expect(inbox.output()).toMatch(new RegExp(`^Inbox: http://\\w{20}\\.localhost:${inbox.port}/#${inbox.token}\n$`));
   });
 
-  test("uses the next port that is free on IPv4 and IPv6 if the first one is in use", async () => {
-    const blockers = [createServer(), createServer()] as const;
-    onTestFinished(() => blockers.forEach((server) => void server.close()));
-    const firstPort = await openPort(blockers[0]);
-    blockers[1].listen(firstPort + 1, "::1");
-    // There may be no IPv6, or another program may use the port.
-    await Promise.race([once(blockers[1], "listening"), once(blockers[1], "error")]);
-    const { inbox, statusOf } = await openInbox({ port: null, firstPort });
-    expect(inbox.port).toBeGreaterThan(blockers[1].listening ? firstPort + 1 : firstPort);
-    expect(await statusOf("/")).toBe(200);
-  });
-
-  test("says what to do if its port is in use, there is no data, or it is used incorrectly", async () => {
+  test("says what to do if its port is in use, there is no data, or no page, or it is used incorrectly", async () => {
     const dataDir = await makeDataDir();
     const blocker = createServer();
     onTestFinished(() => void blocker.close());
     const port = await openPort(blocker);
-    const site = { DATA_DIR: dataDir, PORT: "3017", METRICS_PORT: "9464" };
-    const problems = { [port]: "in use", 3017: "the site's", 9464: "the site's", 3002: "the site's" };
-    for (const [taken, problem] of Object.entries(problems)) {
-      const err = `Port ${taken} is ${problem}; choose another with --port, or leave --port out\n`;
-      expect(await runCli(site, "inbox", "--port", taken)).toEqual({ code: 1, out: "", err });
-    }
-    expect(await runCli(site, "inbox", "--port", "70000")).toMatchObject({ code: 2 });
+    const site = { DATA_DIR: dataDir };
+    const err = `Port ${port} is in use; choose another with --port, or leave --port out\n`;
+    expect(await runCli(site, "inbox", "--port", String(port))).toEqual({ code: 1, out: "", err });
+    await expect(openInbox({ filesDir: "none" })).rejects.toThrow(/npm run build/);
     expect(await runCli({ DATA_DIR: join(dataDir, "none") }, "inbox")).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/),
     });
-  });
-
-  test("says what to run when its page is not built", async () => {
-    await expect(openInbox({ filesDir: "none" })).rejects.toThrow(/npm run build/);
   });
 
   test("asks root for a name, which signs notes and replies", async () => {
@@ -282,10 +228,7 @@ describe("the command", () => {
       asked.push(question);
       return " Anna ";
     };
-    const inbox = await openInboxCommand({ DATA_DIR: dataDir }, ["--port", String(await findFreePort())], {
-      account: "root",
-      ask,
-    });
+    const inbox = await openInboxCommand({ DATA_DIR: dataDir }, { account: "root", ask });
     onTestFinished(async () => void (await inbox.stop()));
     expect(asked).toEqual(["Your name, for notes and replies: "]);
     const store = await openStoreInProcess({ dataDir, databaseUrl: null });
@@ -293,21 +236,6 @@ describe("the command", () => {
     const reference = await send(store);
     await operationsOf(inbox).note.mutate({ reference, text: "Call" });
     expect((await store.messages.notes([reference])).get(reference)).toMatchObject([{ author: "Anna" }]);
-  });
-
-  test("ends after eight hours without operator input, even if the page keeps sending requests", async () => {
-    const { inbox, clock, statusOf, authorization } = await openInbox();
-    let isOver = false;
-    void inbox.idle.then(() => {
-      isOver = true;
-    });
-    await clock.advance(8 * HOUR_MS - 1);
-    expect(await statusOf(CALL, { authorization, "x-operator": "1" })).toBe(200);
-    await clock.advance(8 * HOUR_MS - 1);
-    expect(isOver).toBe(false);
-    expect(await statusOf(CALL, { authorization })).toBe(200);
-    void clock.advance(1);
-    await expect.poll(() => isOver).toBe(true);
   });
 });
 
@@ -319,7 +247,7 @@ test("reports that the database is away, and works again once it is back", async
   const network = await startNetwork(Number(url.port));
   url.port = String(network.port);
   const env = { DATA_DIR: await makeScratchFolder(), DATABASE_URL: url.href };
-  const inbox = await openInboxCommand(env, ["--port", String(await findFreePort())]);
+  const inbox = await openInboxCommand(env);
   onTestFinished(async () => void (await inbox.stop()));
   const { list } = operationsOf(inbox);
   await list.query({});

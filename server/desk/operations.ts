@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
@@ -10,7 +9,7 @@ import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SEARCH_LENGTH, MAX_SUBJECT_LENGT
 import { asSentence } from "../../contract/text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { TABS } from "../store/messages.ts";
-import { ACTIONS, CHANNELS, StoreUnavailable } from "../store/store.ts";
+import { ACTIONS, StoreUnavailable } from "../store/store.ts";
 import { type Desk, readStatus } from "./desk.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
@@ -118,15 +117,6 @@ export const router = t.router({
       return count;
     }),
 
-  /** All become due within a minute. Returns the number of their messages. */
-  retryQueued: operation.mutation(async ({ ctx: { store } }) => {
-    const ids = new Set<number>();
-    for (const channel of CHANNELS) {
-      for (const id of (await store.queue.flushBacklog(channel, null, "operator")) ?? []) ids.add(id);
-    }
-    return ids.size;
-  }),
-
   note: operation
     .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
     .mutation(async ({ input: { reference, text }, ctx: { store } }) => {
@@ -223,21 +213,4 @@ export const router = t.router({
 
 export type Router = typeof router;
 
-/** Not over HTTP, because it writes any file that the user may write. */
-const fileRouter = t.router({
-  backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
-    await store.archive.backup(resolve(file), new Date()).catch(explainUnwritable(file));
-  }),
-});
-
-function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => never {
-  return (error) => {
-    if (error.code === undefined) throw error;
-    if (error.code === "EEXIST") {
-      throw new OperatorError({ problem: `${file} already exists`, remedy: "choose another name" });
-    }
-    throw new OperatorError({ problem: `${file} cannot be written: ${error.message}` });
-  };
-}
-
-export const createCaller = t.createCallerFactory(t.mergeRouters(router, fileRouter));
+export const createCaller = t.createCallerFactory(router);

@@ -166,7 +166,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       const room = isStopping || pause.remainingMs > 0 ? 0 : (isTrying ? 1 : sender.concurrency) - inFlight;
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
       // A failed flush is retried in the next round and does not prevent sending.
-      const flush = () => queue.flushBacklog(channel, time(), "outbox").catch(() => null);
+      const flush = () => queue.flushBacklog(channel, time()).catch(() => null);
       if (isFlushWanted && (await flush()) !== null) isFlushWanted = false;
       const claims = await queue.claim(channel, room, LEASE_MS, time());
       storeWaitMs = SHORTEST_WAIT_MS;

@@ -261,27 +261,23 @@ export function createQueue(database: Database, secret: string, author: string |
      * attempt does not count, unless the delivery has waited for more than five days. Returns `null` if an outbox of
      * any node did this within the last minute.
      */
-    flushBacklog(channel: Channel, given: Date | null, by: "outbox" | "operator"): Promise<number[] | null> {
+    flushBacklog(channel: Channel, given: Date | null): Promise<number[] | null> {
       return transaction(async (sql) => {
         const now = await timeOf(sql, given);
-        if (by === "outbox") {
-          const [isFirst] = await sql.query(
-            `INSERT INTO meta VALUES ($1, CAST(${NOW} AS TEXT)) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-             WHERE abs(CAST(meta.value AS BIGINT) - ${NOW}) >= ${SPREAD_MS} RETURNING name`,
-            [`flushed.${channel}`, now],
-          );
-          if (!isFirst) return null;
-        }
+        const [isFirst] = await sql.query(
+          `INSERT INTO meta VALUES ($1, CAST(${NOW} AS TEXT)) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+           WHERE abs(CAST(meta.value AS BIGINT) - ${NOW}) >= ${SPREAD_MS} RETURNING name`,
+          [`flushed.${channel}`, now],
+        );
+        if (!isFirst) return null;
         // The factor is prime, so that consecutive messages are spread evenly.
-        const ids = await readColumn<number>(
+        return readColumn<number>(
           sql.query,
           `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
              WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
            WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS} RETURNING message_id`,
           [channel, now],
         );
-        if (by === "operator") await addEvents(sql, ids, { kind: "retried", at: now, channel, author });
-        return ids;
       }, LONG);
     },
 

@@ -9,7 +9,7 @@ import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
 import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
-import { findFreePort, startServer } from "../support/run-server.ts";
+import { startServer } from "../support/run-server.ts";
 
 /** A word of its own for each field, as a visitor types it. */
 const wordsOf = (texts: string, email: string, tel: string, country: string) =>
@@ -38,7 +38,7 @@ test("what is typed in any field arrives wherever messages are sent, shown, foun
   });
   const env = { DATA_DIR: site.dataDir };
   const cli = async (...args: string[]) => (await runCli(env, ...args)).out;
-  const inbox = await openInboxCommand(env, ["--port", String(await findFreePort())]);
+  const inbox = await openInboxCommand(env);
   try {
     const missing: string[] = [];
     /** Reports the fields that do not have this value in this place. */

@@ -13,7 +13,6 @@ import { openStoreInProcess } from "../support/in-process-store.ts";
 import { startInboxCommand } from "../support/inbox-command.ts";
 import { download } from "../support/operations.ts";
 import { spawnCli } from "../support/run-cli.ts";
-import { findFreePort } from "../support/run-server.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { untilEnd } from "../support/until-end.ts";
 
@@ -74,7 +73,7 @@ test("only its own user can read a command's output files, in any shell", async 
 test("the inbox exports many long messages with a small heap, each once", async () => {
   const { dataDir } = await openLargeStore();
   const env = { DATA_DIR: dataDir, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` };
-  const inbox = await untilEnd(startInboxCommand(env, "--port", String(await findFreePort())));
+  const inbox = await untilEnd(startInboxCommand(env));
   const { body } = await download(inbox, "export.csv");
   const lines = createInterface({ input: Readable.fromWeb(body as never) });
   const references = new Set<string>();

@@ -38,12 +38,11 @@ export interface RunningInbox {
 /** Runs the command in this process, and resolves once it has printed its address. */
 export async function openInboxCommand(
   env: Readonly<Record<string, string>>,
-  args: readonly string[],
   operator: Partial<Pick<Shell, "account" | "ask">> = {},
 ): Promise<RunningInbox> {
   const printed = collectOutput();
   const stop = Promise.withResolvers<void>();
-  const ended = runCommand(["inbox", ...args], {
+  const ended = runCommand(["inbox"], {
     env,
     out: printed.add,
     err: printed.add,
@@ -65,11 +64,8 @@ export async function openInboxCommand(
 }
 
 /** Starts the real command, like `npm run inbox` after its build, and resolves once it has printed its address. */
-export async function startInboxCommand(
-  env: Readonly<Record<string, string>>,
-  ...args: readonly string[]
-): Promise<RunningInbox> {
-  const child = spawnCli(env, "inbox", ...args);
+export async function startInboxCommand(env: Readonly<Record<string, string>>): Promise<RunningInbox> {
+  const child = spawnCli(env, "inbox");
   const printed = collectOutput();
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", printed.add);
   child.once("close", printed.fail);

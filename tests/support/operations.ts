@@ -10,7 +10,7 @@ interface Address {
 /** Calls the operations of an inbox like its page. */
 export function operationsOf({ port, token }: Address) {
   const url = `http://localhost:${port}/api/operations`;
-  const headers = { authorization: `Bearer ${token}`, "x-operator": "1" };
+  const headers = { authorization: `Bearer ${token}` };
   return createTRPCClient<Router>({ links: [httpLink({ url, transformer: superjson, headers })] });
 }
 

@@ -19,8 +19,6 @@ interface InboxAppOptions {
   desk: Desk;
   guard: Guard;
   files: ReadonlyMap<string, PageFile>;
-  /** Called for each request that the operator caused. */
-  onUsed(): void;
   onDefect(error: unknown): void;
 }
 
@@ -36,8 +34,6 @@ const POLICY = [
 ].join("; ");
 
 export const HEADERS: Readonly<Record<string, string>> = {
-  // If the site's server finds its port in use, this header shows that an inbox uses it.
-  server: "inbox",
   ...securityHeaders("http:"),
   "content-security-policy": POLICY,
   "cross-origin-opener-policy": "same-origin",
@@ -45,7 +41,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAppOptions): FastifyInstance {
+export function createInboxApp({ desk, guard, files, onDefect }: InboxAppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: 5000 },
@@ -69,9 +65,8 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
       if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are supported.");
-      // Every screen has its own path. Health checks get no page, so that a proxy does not mistake this for a node of
-      // the site.
-      const index = /^\/(assets\/|healthz|readyz)/.test(url) ? undefined : files.get("/index.html");
+      // Every screen has its own path.
+      const index = url.startsWith("/assets/") ? undefined : files.get("/index.html");
       return index ? reply.type(index.type).send(index.body) : refuse(reply, 404, "There is no such file.");
     });
   });
@@ -84,8 +79,6 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
         // The operations would accept forms and files too, of any size.
         const { "content-type": type = "application/json" } = headers;
         if (!/^application\/json(;|$)/i.test(type)) return refuse(reply, 415, "Only JSON is accepted.");
-        // The page sends this header with requests that an operator caused, but not with automatic reloads.
-        if (headers["x-operator"] === "1") onUsed();
       });
       api.register(fastifyTRPCPlugin<Router>, {
         prefix: "/operations",

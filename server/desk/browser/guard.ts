@@ -55,11 +55,6 @@ export function createGuard() {
   return { token, host, checkPage, checkOrigin, checkToken };
 }
 
-/** A request with any other name was meant for the site, or is an attack by another site. */
-export function isForThisMachine({ headers }: IncomingMessage): boolean {
-  return /^((\w+\.)?localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
-}
-
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -8,7 +8,7 @@ import type { Advice } from "../../../contract/commands.ts";
 import { CONTACT_FIELDS, type ContactField, FIELD_NAMES } from "../../../contract/contact-message.ts";
 import { parseDurationMs } from "../../../contract/duration.ts";
 import { asSentence, plural, visible } from "../../../contract/text.ts";
-import { type Config, sitePortsOf } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import { OperatorError } from "../../operator-error.ts";
 import type { openArchive } from "../../store/open-store.ts";
 import type { Action } from "../../store/store.ts";
@@ -60,9 +60,7 @@ interface Options
   yes?: true;
   unanswered?: true;
   all?: true;
-  undo?: true;
   failed?: true;
-  queued?: true;
   csv?: true;
   replace?: true;
   lift?: true;
@@ -155,11 +153,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     usage: "answered <REFERENCE...>",
     help: "mark messages as answered",
-    options: [["--undo", "remove the mark"]],
-    run: (context, { references }, { undo }) =>
-      undo
-        ? act(context, "unanswer", references, "marked as unanswered")
-        : act(context, "answer", references, "marked as answered"),
+    run: (context, { references }) => act(context, "answer", references, "marked as answered"),
   },
   {
     usage: "reply <REFERENCE>",
@@ -181,17 +175,12 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     usage: "retry [REFERENCE...]",
     help: "send failed or queued messages now, with their posts to HOOK_URL, acknowledgements and replies",
-    options: [
-      ["--failed", "retry all failed messages"],
-      ["--queued", "retry all queued messages within a minute"],
-    ],
-    async run(context, { references }, { failed, queued }) {
-      requireOne("--failed for all failed messages, or --queued for all queued messages", references, failed, queued);
+    options: [["--failed", "retry all failed messages"]],
+    async run(context, { references }, { failed }) {
+      requireOne("--failed for all failed messages", references, failed);
       if (references.length > 0) return act(context, "retry", references, "queued again");
-      const calls = await context.call();
-      const messages = queued ? await calls.retryQueued() : await calls.actOnAll({ action: "retry" });
-      const done = queued ? "due within a minute" : "queued again";
-      return { json: { messages }, text: `${plural(messages, "message")} ${done}.\n` };
+      const messages = await (await context.call()).actOnAll({ action: "retry" });
+      return { json: { messages }, text: `${plural(messages, "message")} queued again.\n` };
     },
   },
   {
@@ -259,8 +248,8 @@ messages from an address, and every trace of them in the database's files.`,
     help: "copy all messages to a new file; the server may keep running",
     notes: `FILE becomes a SQLite database, even if the messages are in PostgreSQL; "restore" reads it. It contains personal
 data: protect it as you protect the database itself.`,
-    async run({ call }, { file }) {
-      await (await call()).backup({ file });
+    async run({ openDesk }, { file }) {
+      await (await openDesk()).store.archive.backup(resolve(file), new Date()).catch(unwritable(file));
       return { json: { file }, text: `All messages copied to ${visible(file)}.\n` };
     },
   },
@@ -360,34 +349,29 @@ the references for whoever was told of them.`,
   {
     usage: "inbox",
     help: "open the messages in a browser, on this machine only",
-    options: [["--port <N>", "use this port (default: 4620, or the next one that is free)", Number], NAME_OPTION],
+    options: [["--port <N>", "use this port (default: any free one)", Number], NAME_OPTION],
     notes: `Prints an address that gives access until the command ends: treat it like a password. Press Ctrl-C to
-stop the inbox; it stops by itself after eight hours without use. To use it from another machine, forward the port with
-ssh: see docs/operations.md.`,
+stop the inbox. To use it from another machine, forward the port with ssh: see docs/operations.md.`,
     isPlain: true,
-    async run({ out, err, ask, account, openDesk, readConfig, untilStopped }, _args, { port, name }) {
-      if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536))
-        throw new UsageError("--port is not a whole number from 1 to 65535");
+    async run({ out, err, ask, account, openDesk, untilStopped }, _args, { port = 0, name }) {
+      if (!(Number.isInteger(port) && port >= 0 && port < 65_536))
+        throw new UsageError("--port is not a whole number up to 65535");
       // Several people may use the account root, and colleagues must see who replies.
       const asked =
         name === undefined && account === "root" && ask ? await ask("Your name, for notes and replies: ") : "";
       // Handles Ctrl-C before the address is printed, because the operator may press it immediately.
-      const stopped = untilStopped().then(() => "stopped");
+      const stopped = untilStopped();
       // Loaded on demand, because no other command needs a web server.
-      const { DEFAULT_PORT, startInbox } = await import("../browser/serve.ts");
+      const { startInbox } = await import("../browser/serve.ts");
       const running = await startInbox({
         desk: await openDesk({ name: name ?? (asked.trim() || undefined) }),
         filesDir: INBOX_DIR,
-        port: port ?? null,
-        sitePorts: sitePortsOf(readConfig()),
+        port,
         onDefect: (error) => err(`${inspect(error)}\n`),
       });
       try {
-        const isMoved = port === undefined && running.port !== DEFAULT_PORT;
-        if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${running.port}.\n`);
         out(`Inbox: ${running.url}\n`);
-        const reason = await Promise.race([stopped, running.idle.then(() => "idle")]);
-        if (reason === "idle") out("The inbox has ended after eight hours without use.\n");
+        await stopped;
       } finally {
         await running.close();
       }
@@ -468,6 +452,15 @@ export async function readOldErasures(dataDir: string): Promise<{ hash: string; 
 function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
   return ({ code }) => {
     throw new OperatorError({ problem: `${file} cannot be read (${code})` });
+  };
+}
+
+function unwritable(file: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    if (error.code === undefined) throw error;
+    const problem =
+      error.code === "EEXIST" ? "already exists; choose another name" : `cannot be written: ${error.message}`;
+    throw new OperatorError({ problem: `${file} ${problem}` });
   };
 }
 

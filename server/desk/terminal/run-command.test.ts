@@ -17,7 +17,7 @@ test.each([
   [["retry", "BC-0000-00", "--failed"], /^Give REFERENCE\.\.\., or --failed/],
   [["export", "--csv", "--json"], /^Choose one/],
   [["privacy", "rectify", "a@example.com"], /^Give at least one field to correct\n$/],
-  [["inbox", "--port", "0"], /^--port is not/],
+  [["inbox", "--port", "70000"], /^--port is not/],
 ])("refuses %j", async (args, message) => {
   const DATA_DIR = await makeScratchFolder();
   await (await openStoreInProcess({ dataDir: DATA_DIR, databaseUrl: null })).close();
