@@ -131,7 +131,9 @@ describe.each(CHANNELS)("a delivery by %s", (channel) => {
     await clock.advance(1);
     await end(4, BLOCKED);
     expect(await log.seen("queue-paused", 2)).toMatchObject({ level: "warn" });
-    await clock.advance(2 * MINUTE_MS);
+    await clock.advance(2 * MINUTE_MS - 1);
+    expect(mailer.mails).toHaveLength(4);
+    await clock.advance(1);
     await mailer.received(5);
     // A temporary failure does not end the pause.
     await end(5, TEMPORARY);

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import { contactFieldsOf } from "../../contract/contact-message.ts";
 import type { Config } from "../config.ts";
 import { errorCode } from "../log.ts";
-import { HOUR_MS } from "../time.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
 export type HookSettings = NonNullable<Config["hook"]>;
@@ -19,7 +18,7 @@ export function hookSender(settings: HookSettings): Sender {
         timestamp: acceptedAt,
         data: { reference, acceptedAt, ...contactFieldsOf(message), footprint },
       };
-      return failureOf(await postEvent(settings, event, now));
+      return postEvent(settings, event, now);
     },
   };
 }
@@ -33,14 +32,9 @@ interface HookEvent {
 }
 
 const ATTEMPT_MS = 15_000;
-const MAX_ANSWER_LENGTH = 64 * 1024;
-/** The longest wait that a receiver can ask for: the store treats later times as the result of a wrong clock. */
-const LONGEST_RETRY_AFTER_MS = HOUR_MS;
-
-type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Never rejects. */
-export async function postEvent({ url, secrets }: HookSettings, event: HookEvent, now: Date): Promise<HookAnswer> {
+export async function postEvent({ url, secrets }: HookSettings, event: HookEvent, now: Date): Promise<Failure | null> {
   const { id, ...payload } = event;
   const body = JSON.stringify(payload);
   try {
@@ -56,8 +50,9 @@ export async function postEvent({ url, secrets }: HookSettings, event: HookEvent
       redirect: "manual",
       signal: AbortSignal.timeout(ATTEMPT_MS),
     });
-    const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
-    return { status: response.status, retryAfterMs, text: await readStart(response) };
+    // Only the status counts. It may be followed by an answer without an end.
+    void response.body?.cancel().catch(() => {});
+    return failureOf(response.status);
   } catch (error) {
     const { name, cause } = error as Error;
     if (name === "TimeoutError") return { kind: "temporary", message: `no answer within ${ATTEMPT_MS / 1000} s` };
@@ -72,32 +67,9 @@ function signatureOf(secret: string, id: string, now: Date, body: string): strin
   return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
 }
 
-export function failureOf(answer: HookAnswer): Failure | null {
-  if (!("status" in answer)) return answer;
-  const { status, retryAfterMs } = answer;
+function failureOf(status: number): Failure | null {
   if (status >= 200 && status < 300) return null;
   if (status === 410) return { kind: "permanent", message: "status 410: the receiver refuses further attempts" };
   const isRedirect = status >= 300 && status < 400;
-  const isObeyed = (status === 429 || status === 503) && retryAfterMs !== null;
-  const message = `status ${status}${isRedirect ? ": redirects are not followed" : ""}`;
-  return { kind: "temporary", message, ...(isObeyed && { retryAfterMs }) };
-}
-
-/** May be incomplete, because only the status decides. */
-async function readStart(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
-      if (text.length >= MAX_ANSWER_LENGTH) break;
-    }
-  } catch {}
-  return text;
-}
-
-function parseRetryAfterMs(value: string | null, now: Date): number | null {
-  if (value === null) return null;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now.getTime();
-  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+  return { kind: "temporary", message: `status ${status}${isRedirect ? ": redirects are not followed" : ""}` };
 }

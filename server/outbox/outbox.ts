@@ -14,7 +14,6 @@ export interface Failure {
   message: string;
   /** For the operator, with the receiver's own text. Not for the log, because the text may contain personal data. */
   shown?: string;
-  retryAfterMs?: number;
   /** The receiver read the delivery and did not answer, so it may have it. */
   isUnanswered?: boolean;
 }
@@ -121,7 +120,10 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   const { channel } = sender;
   const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
   const time = () => options.clock?.now() ?? null;
-  const pause = createPause(clock);
+  let pause: Omit<Pause, "channel"> | null = null;
+  let pauseMs = 0;
+  /** While a pause lasts, one attempt at a time is made, after a wait. */
+  let isWaiting = false;
   /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
   let isFlushWanted = true;
   const results = new Set<Result>();
@@ -162,9 +164,8 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   async function startDue(): Promise<number> {
     try {
       await saveResults();
-      const isTrying = pause.current !== null;
-      const room = isStopping || pause.remainingMs > 0 ? 0 : (isTrying ? 1 : sender.concurrency) - inFlight;
-      if (room <= 0) return pause.remainingMs || pollIntervalMs;
+      const room = isStopping || isWaiting ? 0 : (pause ? 1 : sender.concurrency) - inFlight;
+      if (room <= 0) return pollIntervalMs;
       // A failed flush is retried in the next round and does not prevent sending.
       const flush = () => queue.flushBacklog(channel, time()).catch(() => null);
       if (isFlushWanted && (await flush()) !== null) isFlushWanted = false;
@@ -212,34 +213,40 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       failure = toFailure(error, noteDefect);
     }
     if (failure === null) return { outcome: { kind: "delivered" } };
-    const { kind, message: error, shown = error, isUnanswered = false, retryAfterMs } = failure;
+    const { kind, message: error, shown = error, isUnanswered = false } = failure;
     if (kind === "blocked") return { outcome: { kind: "paused", error: shown }, error };
     if (isUnanswered && maxUnknown !== undefined && attempts >= maxUnknown) {
       return { outcome: { kind: "failed", error: GIVEN_UP } };
     }
-    const delayMs = kind === "temporary" ? retryDelayMs(attempts, random, retryAfterMs) : null;
+    const delayMs = kind === "temporary" ? retryDelayMs(attempts, random) : null;
     if (delayMs === null || isTooLate(delayMs)) return { outcome: { kind: "failed", error: shown }, error };
     return { outcome: { kind: "deferred", delayMs, error: shown }, error };
   }
 
   function noteAnswer(failure: Failure | null): void {
     const { name } = rulesOf(channel);
-    const isPaused = pause.current !== null;
-    if (failure === null || failure.kind === "permanent") {
-      if (!isPaused) return;
-      pause.end();
+    if (failure?.kind === "blocked") {
+      if (isWaiting) return;
+      const { message: error } = failure;
+      const isFirst = pause === null;
+      pauseMs = isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      pause = { reason: error, since: pause?.since ?? clock.now() };
+      isWaiting = true;
+      clock.setTimer(endWait, pauseMs);
+      const text = `${name}: nothing can be sent: ${error}; messages are kept, next attempt in ${pauseMs / 1000} s`;
+      log[isFirst ? failureLevelOf(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
+      if (isFirst) onPauseChange?.();
+    } else if (pause && failure?.kind !== "temporary") {
+      pause = null;
       isFlushWanted = true;
       log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
       onPauseChange?.();
-      return;
     }
-    const { kind, message: error, retryAfterMs } = failure;
-    if ((kind !== "blocked" && !retryAfterMs) || pause.remainingMs > 0) return;
-    pause.start(error, retryAfterMs);
-    const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
-    const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
-    log[isPaused ? "warn" : failureLevelOf(channel)]({ event: "queue-paused", channel, error }, text);
-    if (!isPaused) onPauseChange?.();
+  }
+
+  function endWait(): void {
+    isWaiting = false;
+    wake();
   }
 
   /** Rejects if unsaved results are left: a sent but unmarked delivery must not be claimed and sent again. */
@@ -316,7 +323,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   return {
     channel,
     get pause(): Pause | null {
-      return pause.current && { channel, ...pause.current };
+      return pause && { channel, ...pause };
     },
     wake,
     /** Starts no more attempts. Resolves to the number of unsaved attempts, once that is 0 or at the deadline. */
@@ -335,37 +342,10 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
  * `null` after five days. These are the sum of the waits: time without attempts (the server was off, the channel was
  * paused) does not count, and a message that the operator retries gets five new days.
  */
-function retryDelayMs(attempts: number, random: () => number, atLeastMs = 0): number | null {
+function retryDelayMs(attempts: number, random: () => number): number | null {
   const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);
   if (delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) > TRIED_FOR_MS) return null;
-  return Math.max(atLeastMs, Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random())));
-}
-
-function createPause(clock: Clock) {
-  let current: Omit<Pause, "channel"> | null = null;
-  let pauseMs = 0;
-  let endsAtMs = 0;
-
-  return {
-    get current() {
-      return current;
-    },
-    get remainingMs() {
-      const nowMs = clock.now().getTime();
-      // If more than the whole pause is left, the clock was set back.
-      if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
-      return current ? Math.max(0, endsAtMs - nowMs) : 0;
-    },
-    /** Each pause is twice as long as the one before, unless the receiver says how long it is. */
-    start(reason: string, forMs?: number): void {
-      pauseMs = forMs ?? (current ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS);
-      endsAtMs = clock.now().getTime() + pauseMs;
-      current = { reason, since: current?.since ?? clock.now() };
-    },
-    end(): void {
-      current = null;
-    },
-  };
+  return Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random()));
 }
 
 function failureLevelOf(channel: Channel): "warn" | "error" {

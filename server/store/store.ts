@@ -3,7 +3,7 @@ import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config } from "../config.ts";
 import type { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
 import { OperatorError } from "../operator-error.ts";
-import { DAY_MS, HOUR_MS } from "../time.ts";
+import { DAY_MS } from "../time.ts";
 
 /** Everything about a channel except how it sends, which is in outbox/senders.ts. */
 interface ChannelRules {
@@ -22,8 +22,6 @@ interface ChannelRules {
     noun: "message" | "reply";
     verb: string;
     severity: "critical" | "warning";
-    /** A shorter pause is no trouble. */
-    pausedMs: number;
   } | null;
   /** What exports call the time of its delivery. `null` for the mail, whose facts are those of the message. */
   deliveredAtName: string | null;
@@ -41,7 +39,7 @@ export const CHANNEL_RULES = {
     keepsMessage: true,
     // More would only fill the mailbox.
     maxUnknown: 5,
-    trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
+    trouble: { noun: "message", verb: "emailed", severity: "critical" },
     deliveredAtName: null,
   },
   acknowledgement: {
@@ -60,8 +58,7 @@ export const CHANNEL_RULES = {
     isUsed: ({ hook }) => hook !== null,
     queuedBy: "message",
     keepsMessage: false,
-    // A receiver may ask the site to wait.
-    trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
+    trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning" },
     deliveredAtName: "hookSentAt",
   },
   reply: {
@@ -71,7 +68,7 @@ export const CHANNEL_RULES = {
     keepsMessage: true,
     // An operator decides whether it is sent again.
     maxUnknown: 1,
-    trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
+    trouble: { noun: "reply", verb: "sent", severity: "critical" },
     deliveredAtName: "repliedAt",
   },
 } as const satisfies Readonly<Record<string, ChannelRules>>;

@@ -82,9 +82,9 @@ const TROUBLES = {
     severity: "critical",
     isLogged: true,
     find: (seen) =>
-      ofChannels(seen, (channel, { noun, verb, pausedMs }) => {
+      ofChannels(seen, (channel, { noun, verb }) => {
         const { since, reason } = seen.website.pauses.find((pause) => pause.channel === channel) ?? {};
-        if (!since || ageMs(since, seen.now) < pausedMs) return null;
+        if (!since) return null;
         const remedy = `${reason}. The queue is kept and sent afterwards. Correct the setting, then restart`;
         return { problem: `No ${noun} can be ${verb}`, remedy, command: "settings", since };
       }),

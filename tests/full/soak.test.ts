@@ -212,7 +212,6 @@ async function openSite() {
     mail("no greeting", { kind: "hang-before-greeting" }),
     hookAnswers("500", status(500)),
     hookAnswers("410", status(410)),
-    hookAnswers("429, asks to wait", status(429, { "retry-after": "2" })),
     hookAnswers("slow", (response, post) => setTimeout(() => take(response, post), 2000)),
     hookAnswers("cut after the post", (response, post) => take(response.destroy(), post)),
     weather("hook: refuses connections", hookNetwork, { kind: "refused" }),
