@@ -1,5 +1,5 @@
-// `npm run screenshots` writes every screen and state at three widths, light and dark, to dist/screenshots. It
-// also renews the pictures in docs/. Needs the builds and a browser, which the npm script provides.
+// `npm run screenshots` writes every screen and state at five widths, light and dark, to dist/screenshots. It also
+// renews the pictures in docs/. Needs the builds and a browser, which the npm script provides.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
@@ -10,7 +10,7 @@ import { startSampleInbox } from "./sample-inbox.ts";
 
 const OUT = "dist/screenshots";
 const DOCUMENT_PICTURES = { home: "docs/home.jpg", inbox: "docs/inbox.jpg" };
-const WIDTHS = [320, 768, 1280];
+const WIDTHS = [320, 375, 768, 1280, 1920];
 /** Represents any request that makes the server fail. */
 const FAILURE_PATH = "/made-to-fail";
 

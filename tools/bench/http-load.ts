@@ -1,12 +1,5 @@
 import { connect } from "node:net";
 
-export interface LoadResult {
-  perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  failures: number;
-}
-
 interface Load {
   port: number;
   connections: number;
@@ -16,7 +9,7 @@ interface Load {
 }
 
 /** Uses bare sockets: a client that parses HTTP would be slower than the server on the same machine. */
-export async function measureLoad({ port, connections, seconds, request, perSecond }: Load): Promise<LoadResult> {
+export async function measureLoad({ port, connections, seconds, request, perSecond }: Load) {
   const latenciesMs: number[] = [];
   let failures = 0;
   const endAt = performance.now() + seconds * 1000;
@@ -34,6 +27,7 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
       socket.setNoDelay(true);
       socket.on("connect", send);
       socket.on("error", reject);
+      socket.on("close", () => reject(new Error(`The server on port ${port} closed a connection.`)));
       socket.on("data", (chunk) => {
         const status = read(chunk);
         if (status === null) return;
@@ -41,8 +35,8 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
         latenciesMs.push(now - sentAt);
         if (status >= 400) failures += 1;
         if (now >= endAt) {
-          socket.destroy();
           resolve();
+          socket.destroy();
         } else if (pauseMs === 0) {
           send();
         } else {
@@ -56,7 +50,12 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
   const elapsedSeconds = (performance.now() - startedAt) / 1000;
   latenciesMs.sort((a, b) => a - b);
   const quantile = (share: number) => latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
-  return { perSecond: latenciesMs.length / elapsedSeconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failures };
+  return {
+    "per second": Math.round(latenciesMs.length / elapsedSeconds),
+    "p50 ms": quantile(0.5).toFixed(2),
+    "p99 ms": quantile(0.99).toFixed(2),
+    failures,
+  };
 }
 
 /** Reads one response after the other. Returns the status of a complete response, otherwise null. */

@@ -1,24 +1,13 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium } from "@playwright/test";
 import lighthouse, { type Flags } from "lighthouse";
 import { compressBeside } from "../../prerender/output.ts";
 import { chromiumOptions } from "../../tests/support/programs.ts";
 import { findFreePort, startProgram, startServer } from "../../tests/support/run-server.ts";
-import { type BenchTable, median } from "./report.ts";
+import { type BenchTable, median, withServer } from "./report.ts";
 
-const SCREENS: readonly (readonly [name: string, path: string])[] = [
-  ["home", "/"],
-  ["contact", "/contact"],
-  ["privacy", "/privacy"],
-  ["terms", "/terms"],
-  ["cancellation", "/cancellation"],
-  ["delivery", "/delivery"],
-  ["Coming Soon", "/404.html"],
-];
-
-const HAND_WRITTEN = "contact, hand-written";
+const PATHS = ["/", "/contact", "/privacy", "/terms", "/cancellation", "/delivery", "/404.html"];
 const ROUNDS = 5;
 const METHODS = ["simulate", "devtools"] as const;
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
@@ -38,8 +27,8 @@ export async function benchPages(): Promise<BenchTable[]> {
   try {
     return await withBothServers(async (ours, handWritten) => {
       const pages = [
-        [HAND_WRITTEN, `${handWritten}/contact`],
-        ...SCREENS.map(([screen, path]) => [`${screen}, ours`, ours + path]),
+        ["/contact, hand-written", `${handWritten}/contact`],
+        ...PATHS.map((path) => [path, ours + path]),
       ] as const;
       const tables: BenchTable[] = [];
       for (const method of METHODS) {
@@ -54,13 +43,13 @@ export async function benchPages(): Promise<BenchTable[]> {
         const rows = pages.map(([page], index) => ({
           page,
           ...figures[index],
-          ...(page.startsWith("contact") && { "LCP to hand-written": toHandWritten(figures[index]?.["LCP s"]) }),
+          ...(page.startsWith("/contact") && { "LCP to hand-written": toHandWritten(figures[index]?.["LCP s"]) }),
         }));
         tables.push({
           title: `Lighthouse, mobile, throttling: ${method} (medians of ${ROUNDS} rounds)`,
           rows,
           notes: [
-            "Coming Soon is noindex by intent, for which Lighthouse lowers the SEO score.",
+            "/404.html is noindex by intent, for which Lighthouse lowers the SEO score.",
             "CPU: Lighthouse's index of this machine. Below 1,500 the emulated phone is slower than intended:",
             "simulated TBT is this machine's own tasks times four, even without any script.",
           ],
@@ -93,23 +82,16 @@ async function measure(url: string, flags: Flags): Promise<Figures> {
   return figures;
 }
 
-async function withBothServers<T>(measure: (ours: string, handWritten: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "hand-written-"));
-  await mkdir(join(folder, "contact"));
-  await Promise.all([
-    copyCompressed("tools/bench/hand-written-contact.html", join(folder, "contact/index.html")),
-    copyCompressed("dist/favicon.svg", join(folder, "favicon.svg")),
-    copyFile("app/media/display.woff2", join(folder, "display.woff2")),
-  ]);
-  const [ours, bare] = await Promise.all([
-    startServer({ LOG_LEVEL: "error" }),
-    startProgram(["node", "tools/bench/bare-servers.ts", "pages", folder]),
-  ]);
-  try {
-    return await measure(ours.url, bare.url);
-  } finally {
-    await Promise.all([ours.stop(), bare.stop(), rm(folder, { recursive: true, force: true })]);
-  }
+function withBothServers<T>(measure: (ours: string, handWritten: string) => Promise<T>): Promise<T> {
+  const startBare = async (folder: string) => {
+    await mkdir(join(folder, "contact"));
+    await copyCompressed("tools/bench/hand-written-contact.html", join(folder, "contact/index.html"));
+    await copyCompressed("dist/favicon.svg", join(folder, "favicon.svg"));
+    await copyFile("app/media/display.woff2", join(folder, "display.woff2"));
+    return startProgram(["node", "tools/bench/bare-server.ts", folder]);
+  };
+  const startOurs = (folder: string) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" });
+  return withServer(startBare, (bare) => withServer(startOurs, (ours) => measure(ours.url, bare.url)));
 }
 
 async function copyCompressed(from: string, to: string): Promise<void> {

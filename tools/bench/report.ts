@@ -9,11 +9,10 @@ export interface BenchTable {
   notes?: readonly string[];
 }
 
-export type Start<Server extends RunningProgram = RunningProgram> = (folder: string) => Promise<Server>;
-
-export async function withServer<Server extends RunningProgram, T>(
-  start: Start<Server>,
-  measure: (server: Server) => Promise<T>,
+/** Gives the server a folder of its own, and removes both. */
+export async function withServer<T>(
+  start: (folder: string) => Promise<RunningProgram>,
+  measure: (server: RunningProgram) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "bench-"));
   try {
@@ -30,14 +29,4 @@ export async function withServer<Server extends RunningProgram, T>(
 
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-export async function timesMs(step: () => Promise<unknown>, runs: number): Promise<number[]> {
-  const times: number[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const startedAt = performance.now();
-    await step();
-    times.push(performance.now() - startedAt);
-  }
-  return times;
 }
