@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { canonicalEmail } from "../../contract/email-address.ts";
-import { castTypeOf, type NewRow, type Table } from "./tables.ts";
+import { allTables, castTypeOf, KEYS, type NewRow, type Table } from "./tables.ts";
 
 /** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
@@ -37,8 +37,8 @@ export interface Database extends Sql {
   eraseTraces(): Promise<void>;
   /** Rejects if the database's files were removed or replaced, or if any process found them damaged. Writes nothing. */
   verify(): Promise<void>;
-  /** Writes a SQLite database with all rows into an empty file. `createEmpty` creates the tables. */
-  copyTo(file: string, createEmpty: (file: string) => Promise<Database>): Promise<void>;
+  /** Shows `work`, which must only read, one state of the database while other processes write. */
+  snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -58,6 +58,8 @@ export interface Dialect {
   /** The email address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
   isIn(column: string, jsonArray: string): string;
+  /** The values of columns as a JSON array in text. */
+  jsonArray(columns: readonly string[]): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
   contains(text: string, part: string): string;
@@ -148,12 +150,40 @@ export async function insertRows<Name extends Table>(
   }
 }
 
+const ROWS_AT_A_TIME = 500;
+
+/** Copies the rows of all tables but these. New rows get higher numbers than the copied ones. */
+export async function copyRows(from: Sql, to: Sql, omitted: readonly Table[]): Promise<void> {
+  for (const [table, columns] of allTables()) {
+    if (omitted.includes(table)) continue;
+    const names = columns.map(([name]) => name);
+    const hasIds = names.includes("id");
+    const page = `SELECT ${names} FROM ${table} ORDER BY ${KEYS[table] ?? "id"} LIMIT ${ROWS_AT_A_TIME} OFFSET $1`;
+    for (let offset = 0; ; offset += ROWS_AT_A_TIME) {
+      const select = `SELECT ${from.dialect.jsonArray(names)} FROM (${page}) AS page`;
+      const rows = await readColumn<string>(from.query, select, [offset]);
+      if (rows.length === 0) break;
+      await to.query(
+        `INSERT INTO ${table} (${names}) ${hasIds ? to.dialect.keptIds : ""}
+         SELECT ${names.map(itemValue)} FROM ${to.dialect.itemsOf("$1")}`,
+        [`[${rows}]`],
+      );
+    }
+    if (hasIds) await to.query(to.dialect.continueIds(table));
+  }
+}
+
 function itemValue(column: string, index: number): string {
   return `CAST(value ->> ${index} AS ${castTypeOf(column)})`;
 }
 
 /** The name of the database's secret for keyed hashes. */
 export const SECRET = "client_key";
+
+/** Read it again in each transaction, because a restore replaces it. */
+export async function readSecret(query: Query): Promise<string> {
+  return (await readMeta(query, SECRET)) ?? "";
+}
 
 /** The database's own time, unless a test gives one. */
 export async function timeOf({ query, dialect }: Sql, given: Date | null = null): Promise<Date> {

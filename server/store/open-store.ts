@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { errorCode } from "../log.ts";
 import { createArchive } from "./archive.ts";
-import type { Database } from "./database.ts";
+import { type Database, readSecret } from "./database.ts";
 import { createIntake } from "./intake.ts";
 import { createMessages } from "./messages.ts";
 import { createPeople } from "./people.ts";
 import { createQueue } from "./queue.ts";
 import { applyRetention } from "./retention.ts";
-import { migrate, readSecret } from "./schema.ts";
+import { migrate, requireVersion } from "./schema.ts";
 import { createSpamFilter } from "./spam.ts";
 import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
 import { createStatus, forgetServers } from "./status.ts";
@@ -54,7 +54,7 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
   const isSqlite = databaseUrl === null;
   if (isSqlite && !upgrades) requireFile(dataDir);
   const database = await openDatabase(settings, options);
-  const store = await createStore(database, { ...settings, isServer, upgrades, lockOut: lockOutOf(settings) });
+  const store = await createStore(database, { ...settings, isServer, upgrades });
   if (isSqlite && isServer) await forgetServers(database.query);
   return store;
 }
@@ -62,12 +62,8 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
 /** What `restore` needs of a database that may be empty or of an earlier version: the restore upgrades it. */
 export async function openArchive(settings: StoreSettings, options: StoreOptions = {}) {
   const database = await openDatabase(settings, options);
-  return { ...createArchive(database, settings.account ?? null, lockOutOf(settings)), close: database.close };
+  return { ...createArchive(database, settings), close: database.close };
 }
-
-/** Excludes every website from a SQLite database until the returned function is called; `null` on PostgreSQL. */
-const lockOutOf = ({ databaseUrl, dataDir }: StoreSettings) =>
-  databaseUrl === null ? () => lockFolder(dataDir, "then restore") : null;
 
 async function openDatabase({ databaseUrl, dataDir }: StoreSettings, { maxConnections, onEnd }: StoreOptions) {
   if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), { onLost: onEnd });
@@ -95,28 +91,28 @@ function requireFile(dataDir: string): void {
  */
 export type Store = Awaited<ReturnType<typeof createStore>>;
 
-interface Rules extends Pick<StoreSettings, "retention" | "account">, Pick<StoreOptions, "isServer" | "upgrades"> {
-  lockOut?: (() => () => void) | null;
+interface Rules extends Partial<StoreSettings>, Pick<StoreOptions, "isServer" | "upgrades"> {
   checkIntervalMs?: number;
 }
 
 export async function createStore(database: Database, rules: Rules) {
-  const { retention, account = null, isServer = false, upgrades = true, lockOut = null, checkIntervalMs } = rules;
+  const { retention, account = null, isServer = false, upgrades = true, checkIntervalMs } = rules;
   const { query, transaction } = database;
   const opening = upgrades
     ? transaction(
         async (sql) => {
-          const secret = await migrate(sql);
+          await migrate(sql);
           if (retention) await applyRetention(sql, retention);
-          return secret;
         },
         { lock: "migrating", isLong: true },
       )
-    : readSecret(database);
-  const secret = await opening.catch(async (error) => {
-    await database.close();
-    throw error;
-  });
+    : requireVersion(database);
+  const secret = await opening
+    .then(() => readSecret(query))
+    .catch(async (error) => {
+      await database.close();
+      throw error;
+    });
   const { recall, findSpam, ...spam } = createSpamFilter(database);
   // Now, so that the first message does not wait for it. If it fails, the first message tries again.
   if (isServer) await recall(query).catch(() => {});
@@ -129,7 +125,7 @@ export async function createStore(database: Database, rules: Rules) {
     people: createPeople(database, account),
     spam,
     status: createStatus(database, checkIntervalMs),
-    archive: createArchive(database, account, lockOut),
+    archive: createArchive(database, rules),
     /** The same on every node. */
     secret: hashKey,
     async close(): Promise<void> {

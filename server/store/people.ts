@@ -3,10 +3,9 @@ import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message
 import {
   type Database,
   normaliseEmail,
-  type Query,
   readColumn,
   readMeta,
-  SECRET,
+  readSecret,
   type Sql,
   timeOf,
   writeMeta,
@@ -34,10 +33,13 @@ function readPerson(sql: Sql, email: string): Promise<StoredMessage[]> {
 }
 
 export function readFormer(formerAddresses: string): Omit<Erasure, "secret">[] {
-  return formerAddresses.split(" ").map((one) => {
-    const [hash = "", ms] = one.split(":");
-    return { hash, at: new Date(Number(ms)) };
-  });
+  return formerAddresses
+    .split(" ")
+    .filter(Boolean)
+    .map((one) => {
+      const [hash = "", ms] = one.split(":");
+      return { hash, at: new Date(Number(ms)) };
+    });
 }
 
 /**
@@ -62,11 +64,6 @@ export async function recordErasures({ query, dialect }: Sql, erasures: readonly
      ON CONFLICT (hash, secret) DO UPDATE SET at = excluded.at WHERE excluded.at > erasures.at`,
     [[...latest.values()]],
   );
-}
-
-/** Read again, because a restore replaces it. */
-async function readSecret(query: Query): Promise<string> {
-  return (await readMeta(query, SECRET)) ?? "";
 }
 
 /** Keyed, so that addresses cannot be guessed without the database. */

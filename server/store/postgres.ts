@@ -20,7 +20,6 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
 const SNAPSHOT_POLL_MS = 50;
-const ROWS_AT_A_TIME = 500;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
 const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1_112_763_753 };
@@ -42,6 +41,7 @@ const dialect: Dialect = {
   isIn: (column, jsonArray) =>
     `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json)
        AS ${castTypeOf(column.replace(/^\w+\./, ""))})))`,
+  jsonArray: (columns) => `CAST(json_build_array(${columns}) AS TEXT)`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   nowMs: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
@@ -65,12 +65,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
-    async copyTo(file, createEmpty) {
-      const copy = await createEmpty(file);
-      await tryTransaction(pool, ({ query }) => copyInto(copy, query), { isSnapshot: true }).finally(() =>
-        copy.close(),
-      );
-    },
+    snapshot: (work) => tryTransaction(pool, work, { isSnapshot: true }),
     async close() {
       if (!pool.ending) await pool.end();
     },
@@ -195,23 +190,6 @@ async function tryTransaction<T>(
     throw error;
   } finally {
     client.release(!isUsable);
-  }
-}
-
-async function copyInto(copy: Database, query: Query): Promise<void> {
-  for (const [table, columns] of allTables()) {
-    const names = columns.map(([name]) => name);
-    const items = names.map((_, index) => `value ->> ${index}`);
-    await query(`DECLARE copied CURSOR FOR SELECT json_build_array(${names}) AS row FROM ${table}`);
-    for (;;) {
-      const rows = await query<{ row: unknown[] }>(`FETCH ${ROWS_AT_A_TIME} FROM copied`);
-      if (rows.length === 0) break;
-      await copy.query(
-        `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`,
-        [rows.map(({ row }) => row)],
-      );
-    }
-    await query("CLOSE copied");
   }
 }
 

@@ -9,11 +9,8 @@ import { allTables, INDEXES, KEYS, type NewRow, type RowOf, type Table } from ".
 /** The version of the tables that tables.ts declares. Version 1 is that of 1.0.0, version 2 that of 1.1.0. */
 export const SCHEMA_VERSION = 3;
 
-/**
- * Creates or upgrades the tables, and resolves to the database's secret. Run it in a transaction with the lock
- * `migrating`.
- */
-export async function migrate(sql: Sql): Promise<string> {
+/** Creates or upgrades the tables. Run it in a transaction with the lock `migrating`. */
+export async function migrate(sql: Sql): Promise<void> {
   const { query } = sql;
   const version = await readSchemaVersion(sql);
   if (version !== SCHEMA_VERSION) {
@@ -27,7 +24,6 @@ export async function migrate(sql: Sql): Promise<string> {
   }
   const newKey = randomBytes(32).toString("hex");
   await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [SECRET, newKey]);
-  return (await readMeta(query, SECRET)) ?? "";
 }
 
 async function create({ query, dialect }: Sql): Promise<void> {
@@ -50,7 +46,7 @@ export function createIndexes({ lowerCaseEmail }: Dialect): string[] {
 }
 
 /** For commands: the website may run another version, so they must not change the schema. */
-export async function readSecret(sql: Sql): Promise<string> {
+export async function requireVersion(sql: Sql): Promise<void> {
   const version = await readSchemaVersion(sql);
   if (version === null) {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
@@ -63,7 +59,6 @@ export async function readSecret(sql: Sql): Promise<string> {
         "restart the website with this version, which upgrades the database; until then use the older version's commands",
     });
   }
-  return (await readMeta(sql.query, SECRET)) ?? "";
 }
 
 /** `null` for a database without our tables. */

@@ -32,6 +32,7 @@ export const sqliteDialect: Dialect = {
   lockRows: () => "",
   lowerCaseEmail: "lower(email)",
   isIn: (column, jsonArray) => `${column} IN (SELECT value FROM json_each(${jsonArray}))`,
+  jsonArray: (columns) => `json_array(${columns})`,
   // Binary items, so that reading a field does not parse the whole item again.
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
@@ -127,7 +128,7 @@ export async function openSqlite(
       runOnFile(async () => {
         if (isMarkedDamaged(db)) throw new StoreUnavailable(DAMAGE);
       }),
-    copyTo: (target) => runOnFile(async () => void (await query("VACUUM INTO $1", [target]))),
+    snapshot: (work) => runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }), "BEGIN")),
     close: () =>
       run(async () => {
         clearInterval(timer);
@@ -205,8 +206,8 @@ function queryOf(db: DatabaseSync): Query {
   };
 }
 
-async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  db.exec("BEGIN IMMEDIATE");
+async function transaction<T>(db: DatabaseSync, work: () => Promise<T>, begin = "BEGIN IMMEDIATE"): Promise<T> {
+  db.exec(begin);
   try {
     const result = await work();
     db.exec("COMMIT");
@@ -318,7 +319,7 @@ export function toStoreError(error: unknown): unknown {
   return new StoreUnavailable({ problem, remedy }, { cause: error });
 }
 
-export function isDamage(error: unknown): boolean {
+function isDamage(error: unknown): boolean {
   return error instanceof StoreUnavailable && DAMAGED.includes(primaryCode(error.cause));
 }
 
@@ -335,7 +336,7 @@ function isMarkedDamaged(db: DatabaseSync): boolean {
   return db.prepare("PRAGMA user_version").get()?.user_version !== 0;
 }
 
-export function isNotADatabase(error: unknown): boolean {
+function isNotADatabase(error: unknown): boolean {
   return primaryCode(error) === NOT_A_DATABASE;
 }
 
