@@ -151,6 +151,9 @@ describe("on SQLite", () => {
     const [old, held, restricted] = [await hold("a@x.org", 300), await hold("b@x.org", 30), await hold("c@x.org")];
     await store.people.restrict("c@x.org", true, new Date());
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
+    await settle("mail", { kind: "deferred", delayMs: 3_600_000, error: "451" }, new Date());
+    expect(await cli("retry", "--queued")).toEqual(done("1 message queued again.\n"));
+    expect(await store.queue.dueInMs("mail", null)).toBe(0);
     expect(await cli("retry", held)).toEqual(refused(/only failed or queued messages can be retried\n$/));
     expect(await cli("release", "--since", "2h")).toEqual(done("1 message released.\n"));
     expect(await cli("release", "--all")).toEqual(done("1 message released.\n"));

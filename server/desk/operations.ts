@@ -105,12 +105,11 @@ export const router = t.router({
   undo: operation.input(z.object({ step: z.uuid() })).mutation(({ input: { step }, ctx }) => undoStep(step, ctx)),
 
   actOnAll: operation
-    .input(z.object({ action: z.enum(["retry", "release"]), since: z.date().default(new Date(0)) }))
-    .mutation(async ({ input: { action, since }, ctx: { store } }) => {
-      const state = ({ retry: "failed", release: "quarantined" } as const)[action];
+    .input(z.object({ action: z.enum(["retry", "release"]), state: FILTER.shape.state, since: z.date().optional() }))
+    .mutation(async ({ input: { action, ...filter }, ctx: { store } }) => {
       const now = new Date();
       let count = 0;
-      for await (const messages of eachPage({ state, since }, PAGE_SIZE, store.messages)) {
+      for await (const messages of eachPage(filter, PAGE_SIZE, store.messages)) {
         const references = messages.map(({ reference }) => reference);
         count += (await store.messages.act(action, { references }, now)).length;
       }

@@ -61,6 +61,7 @@ interface Options
   unanswered?: true;
   all?: true;
   failed?: true;
+  queued?: true;
   csv?: true;
   replace?: true;
   lift?: true;
@@ -175,11 +176,14 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     usage: "retry [REFERENCE...]",
     help: "send failed or queued messages now, with their posts to HOOK_URL, acknowledgements and replies",
-    options: [["--failed", "retry all failed messages"]],
-    async run(context, { references }, { failed }) {
-      requireOne("--failed for all failed messages", references, failed);
+    options: [
+      ["--failed", "retry all failed messages"],
+      ["--queued", "retry all queued messages"],
+    ],
+    async run(context, { references }, { failed, queued }) {
+      requireOne("--failed for all failed messages, or --queued for all queued messages", references, failed, queued);
       if (references.length > 0) return act(context, "retry", references, "queued again");
-      const messages = await (await context.call()).actOnAll({ action: "retry" });
+      const messages = await (await context.call()).actOnAll({ action: "retry", state: failed ? "failed" : "queued" });
       return { json: { messages }, text: `${plural(messages, "message")} queued again.\n` };
     },
   },
@@ -193,7 +197,7 @@ export const COMMANDS: readonly CommandRow[] = [
     async run(context, { references }, { all, since }) {
       requireOne("--since WHEN, or --all for all messages in quarantine", references, all, since);
       if (references.length > 0) return act(context, "release", references, "released");
-      const messages = await (await context.call()).actOnAll({ action: "release", since });
+      const messages = await (await context.call()).actOnAll({ action: "release", state: "quarantined", since });
       return { json: { messages }, text: `${plural(messages, "message")} released.\n` };
     },
   },
