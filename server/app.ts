@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Build } from "./http/build-files.ts";
 import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
-import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS, type Limits } from "./http/limits.ts";
+import { createLimitedServer, LIMITS, type Limits } from "./http/limits.ts";
 import { createPages } from "./http/pages.ts";
 import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
@@ -39,7 +39,6 @@ export function createApp(options: AppOptions): FastifyInstance {
         if (meter) countAnswer(request, response, meter);
         if (!pages.answer(request, response)) answerApi(request, response);
       }),
-    clientErrorHandler: answerClientErrors(build.headers),
     bodyLimit: limits.maxBodyBytes,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
@@ -54,7 +53,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (_error, request, reply) => pages.answerRest(request.raw, reply.hijack().raw),
   });
 
-  endConnectionsOnClose(app, limits);
+  // Node's own answer to a request that it cannot parse never interrupts another answer.
+  app.server.removeAllListeners("clientError");
+  // A closing server checks no timeouts, and waits for connections that are idle or hold half a request.
+  app.addHook("preClose", async () => {
+    setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
+  });
   // Runs before the body is read, which may be large, broken or missing.
   app.addHook("onRequest", (request, reply, next) => {
     if (request.is404) pages.answerRest(request.raw, reply.hijack().raw);

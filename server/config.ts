@@ -82,20 +82,11 @@ export function parseConfig(env: Environment) {
       "contains something that is not an address",
       "e.g. 10.0.0.1,192.168.0.0/16 or loopback",
     ]),
-    rateLimits: read(
-      "RATE_LIMIT",
-      (text) => parseRateLimits(text ?? "5/10m,20/1d"),
-      [
-        (limits) => limits.every(({ windowMs }) => !Number.isNaN(windowMs)),
-        "is neither a list of limits nor off",
-        "e.g. RATE_LIMIT=5/10m,20/1d",
-      ],
-      [
-        (limits) => limits.every(({ windowMs }) => windowMs <= DAY_MS),
-        "looks back more than a day, but clients are remembered for 24 hours",
-        "e.g. RATE_LIMIT=20/1d",
-      ],
-    ),
+    rateLimits: read("RATE_LIMIT", (text) => parseRateLimits(text ?? "5/10m,20/1d"), [
+      (limits) => limits.every(({ windowMs }) => windowMs <= DAY_MS),
+      "is neither off nor a list of limits for at most a day each",
+      "e.g. RATE_LIMIT=5/10m,20/1d",
+    ]),
     /** For all clients together; `null` when off. Further messages are quarantined. */
     hourlyLimit: read(
       "HOURLY_LIMIT",
@@ -110,20 +101,11 @@ export function parseConfig(env: Environment) {
         (level) => level !== undefined,
         `is not one of ${LOG_LEVELS.join(", ")}`,
       ]) ?? "info",
-    ...read(
-      "METRICS_PORT",
-      parseMetricsAddress,
-      [
-        ({ metricsPort }) => !Number.isNaN(metricsPort),
-        "is neither a port number nor an address with one",
-        "e.g. METRICS_PORT=9464 or METRICS_PORT=0.0.0.0:9464",
-      ],
-      [
-        ({ metricsPort }) => metricsPort !== port || port === 0,
-        "is the port of the site (PORT)",
-        `choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`,
-      ],
-    ),
+    ...read("METRICS_PORT", parseMetricsAddress, [
+      ({ metricsPort }) => !Number.isNaN(metricsPort),
+      "is neither a port number nor an address with one",
+      "e.g. METRICS_PORT=9464 or METRICS_PORT=0.0.0.0:9464",
+    ]),
     /** Receives alerts; may contain credentials. */
     alertUrl: read(
       "ALERT_URL",
@@ -133,16 +115,11 @@ export function parseConfig(env: Environment) {
     /** Two secrets during a replacement. */
     hook: env.HOOK_URL?.trim()
       ? {
-          url: read<string>(
-            "HOOK_URL",
-            (text) => text ?? "",
-            [isSafeReceiver, "is not an https address", "e.g. https://crm.example.com/hooks/website"],
-            [
-              (url) => new URL(url).username + new URL(url).password === "",
-              "contains a user name or password",
-              "leave them out: HOOK_SECRET signs each post",
-            ],
-          ),
+          url: read<string>("HOOK_URL", (text) => text ?? "", [
+            isSafeReceiver,
+            "is not an https address without a user name",
+            "e.g. https://crm.example.com/hooks/website",
+          ]),
           secrets: read("HOOK_SECRET", (text): readonly string[] => text?.split(/\s+/) ?? [], [
             (secrets) => secrets.length >= 1 && secrets.length <= 2 && secrets.every(isHookSecret),
             "must be one or two secrets with a space between them, each whsec_ and 24 to 64 bytes in Base64",
@@ -180,7 +157,8 @@ function parseRateLimits(text: string): Limit[] {
 }
 
 function isSafeReceiver(url: string): boolean {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : new URL("none:");
+  const { protocol, hostname, username, password } = URL.canParse(url) ? new URL(url) : new URL("none:");
+  if (username !== "" || password !== "") return false;
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 

@@ -2,7 +2,7 @@ import { write } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
 import { isDraft } from "../contract/build-manifest.ts";
-import { type Advice, adviceLine, commandLine, programName } from "../contract/commands.ts";
+import { adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { capitalised, plural } from "../contract/text.ts";
 import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
@@ -15,7 +15,6 @@ import { OperatorError } from "./operator-error.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { createSenders } from "./outbox/senders.ts";
-import { endNow, onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
@@ -89,7 +88,7 @@ async function run(config: Config): Promise<void> {
   const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl };
   alerts = startAlerts({ ...alertOptions, log: startLog });
 
-  onStopSignal(process, () => void shutDown());
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
   const ready = readyLines(build, port, config, senders);
   if (isTerminal) {
@@ -104,7 +103,9 @@ async function run(config: Config): Promise<void> {
 
   /** Informs load balancers, then finishes the requests in progress, then the emails in progress. */
   async function shutDown(): Promise<void> {
-    setTimeout(endNow, SHUTDOWN_MS, process).unref();
+    // npm forwards Ctrl-C, which then arrives twice.
+    if (readiness.isStopping) return;
+    setTimeout(endNow, SHUTDOWN_MS).unref();
     const endsAtMs = performance.now() + SHUTDOWN_MS;
     log.info({ event: "stopping" }, "Stopping");
     await readiness.end();
@@ -128,8 +129,13 @@ async function endWith({ message }: Error, brand: string, alertUrl: string | nul
 
 /** Ends the process after its last lines. `process.exit` would wait for a reader that takes none. */
 function exit(code: number, writeLast: (done: () => void) => void): void {
-  setTimeout(endNow, LOG_MS, process);
+  setTimeout(endNow, LOG_MS);
   writeLast(() => process.exit(code));
+}
+
+/** Unlike `process.exit`, this does not wait for the database's thread, which may be stuck in a call to the disk. */
+function endNow(): void {
+  process.kill(process.pid, "SIGKILL");
 }
 
 function readyLines({ manifest }: Build, port: number, config: Config, senders: readonly Sender[]): string[] {
@@ -146,19 +152,9 @@ function readyLines({ manifest }: Build, port: number, config: Config, senders: 
 
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return error.advice.map((advice) => adviceLine(advice, PROGRAM)).join("\n");
-  const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
-  const advice = listenAdvice(code, port, address ?? hostname ?? "");
-  if (advice) return adviceLine(advice, PROGRAM);
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function listenAdvice(code: string | undefined, port = "", host = ""): Advice | null {
-  if (code === "EADDRINUSE") {
-    return { problem: `Port ${port} is in use`, remedy: "stop the other program, or set e.g. PORT=3001" };
-  }
-  if (code === "EACCES") {
-    return { problem: `Port ${port} needs more rights`, remedy: "choose one above 1023, e.g. PORT=3000" };
-  }
-  if (code !== "EADDRNOTAVAIL" && code !== "ENOTFOUND") return null;
-  return { problem: `HOST ${host} is not an address of this machine`, remedy: "e.g. HOST=127.0.0.1" };
+  if (!(error instanceof Error)) return String(error);
+  const { syscall, code, port, message, stack } = error as NodeJS.ErrnoException & { port?: number };
+  if (syscall !== "listen" && syscall !== "getaddrinfo") return stack ?? message;
+  const problem = code === "EADDRINUSE" ? `Port ${port} is in use` : `The server cannot listen (${message})`;
+  return adviceLine({ problem, remedy: "stop the other program, or change PORT, HOST or METRICS_PORT" }, PROGRAM);
 }

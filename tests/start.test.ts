@@ -45,7 +45,7 @@ test("prints its URL, the mail destination and the number of open tasks; a secon
   const { port } = new URL(server.url);
   expect(await failToStart({ PORT: port, DATA_DIR: dataDir })).toEqual({
     code: 1,
-    error: `Port ${port} is in use; stop the other program, or set e.g. PORT=3001\n`,
+    error: `Port ${port} is in use; stop the other program, or change PORT, HOST or METRICS_PORT\n`,
   });
   expect(await store.messages.list({})).toEqual(messages);
   expect((await store.status.website(new Date())).isRunning).toBe(false);

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
-import { onStopSignal } from "../stop-signal.ts";
 import { runCommand } from "./terminal/run-command.ts";
 
 // Only this user may read the files that a command writes, in every shell.
@@ -22,7 +21,10 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   isTerminal: process.stdout.isTTY === true,
   ask: process.stdin.isTTY ? ask : null,
   readInput: () => text(process.stdin),
-  untilStopped: () => new Promise((resolve) => onStopSignal(process, resolve)),
+  untilStopped: () =>
+    new Promise((resolve) => {
+      for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+    }),
 });
 
 /** Undefined if the user is only a number, as with `docker run --user 12345`. */

@@ -1,11 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
 import { networkNames } from "./client-address.ts";
 
 // `import` reads every property of a module of Node. In this one that loads `fetch`, which makes the start slower.
-const { createServer, STATUS_CODES }: typeof import("node:http") = createRequire(import.meta.url)("node:http");
+const { createServer }: typeof import("node:http") = createRequire(import.meta.url)("node:http");
 
 /** The resources of this process that one client, or all clients together, can use. Tests pass smaller limits. */
 export const LIMITS = {
@@ -31,23 +30,11 @@ export const LIMITS = {
 };
 export type Limits = typeof LIMITS;
 
-const IDLE_SWEEP_MS = 100;
-
-/** For the errors of Node's parser; any other error is a bad request. */
-const STATUS_BY_CODE: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-};
-
-type Headers = Readonly<Record<string, string>>;
-
 /** Applies the limits to every connection, except the body length, which `send-email.ts` checks. */
 export function createLimitedServer(limits: Limits, listener: RequestListener): Server {
   const mayWait = pipeliningLimiter(limits.maxPipelined);
   const receive: RequestListener = (request, response) => {
-    // Ends the connection after this answer if the server is closing or the body was not read.
-    if (!server.listening || hasUnreadBody(request)) response.setHeader("connection", "close");
+    if (!server.listening) response.setHeader("connection", "close");
     if (mayWait(request, response)) listener(request, response);
   };
   const server = createServer(
@@ -62,49 +49,7 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
   );
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  // Node would answer these requests without our limits.
-  server.on("checkExpectation", receive);
   return server;
-}
-
-export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
-  return (error, socket) => {
-    // Browsers open connections that they may never use. No answer may interrupt a response.
-    if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) {
-      socket.destroy();
-      return;
-    }
-    const status = STATUS_BY_CODE[error.code ?? ""] ?? 400;
-    const reason = STATUS_CODES[status] ?? "";
-    const content = { "content-type": "text/plain; charset=utf-8", "content-length": reason.length + 1 };
-    const lines = Object.entries({ ...headers, connection: "close", ...content });
-    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.on("error", () => socket.destroy());
-    socket.write(`HTTP/1.1 ${status} ${reason}\r\n${head}\r\n${reason}\n`);
-    socket.destroySoon();
-  };
-}
-
-/**
- * Lets requests in progress finish when the app closes, but does not wait for clients that keep an idle connection or
- * half a request. A closing server checks no timeouts, and a busy connection becomes idle only after its last answer.
- */
-export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): void {
-  app.addHook("preClose", async () => {
-    if (!app.server.listening) return;
-    const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const cut = setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs);
-    app.server.once("close", () => {
-      clearInterval(sweep);
-      clearTimeout(cut);
-    });
-  });
-}
-
-/** Only messages have bodies. The server discards other bodies as they arrive, and does not wait for them. */
-function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
-  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-  return hasBody && !(method === "POST" && url?.startsWith("/send-email"));
 }
 
 /** Node stops reading from a client that reads no answers, but first parses and answers all that it has read. */

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
-import { OperatorError } from "../operator-error.ts";
 import type { Channel } from "../store/store.ts";
 import type { Watch } from "./troubles.ts";
 
@@ -56,15 +55,7 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
     }
   });
   server.listen(port, host);
-  await once(server, "listening").catch(({ code }: NodeJS.ErrnoException) => {
-    if (code === "EADDRNOTAVAIL") {
-      const problem = `METRICS_PORT ${host} is not an address of this machine`;
-      throw new OperatorError({ problem, remedy: `e.g. METRICS_PORT=0.0.0.0:${port}` });
-    }
-    const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
-    const remedy = `choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`;
-    throw new OperatorError({ problem: `METRICS_PORT ${port} ${reason}`, remedy });
-  });
+  await once(server, "listening");
   return {
     meter,
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/metrics`,

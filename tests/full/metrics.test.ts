@@ -123,13 +123,6 @@ test("shows a nearly full disk", async ({ skip }) => {
   expect((await scrape(url)).value('site_trouble{kind="disk-low",channel=""}')).toBe(1);
 });
 
-test("for a port in use, prints one line that suggests another port, and exits with code 1", async () => {
-  const { port } = await start();
-  await expect(startServer({ METRICS_PORT: String(port) })).rejects.toThrow(
-    / ended with 1:\nMETRICS_PORT \d+ is in use; choose another, e\.g\. METRICS_PORT=9464\n$/,
-  );
-});
-
 test.each([
   [{}, false],
   [{ METRICS_PORT: "0" }, true],

@@ -34,9 +34,7 @@ test.each([
   const socket = await openSocket(port);
   socket.write(start);
   drip(socket, 20);
-  const answer = parseAnswer(await drain(socket));
-  expect(answer.status).toBe(408);
-  expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+  expect(parseAnswer(await drain(socket)).status).toBe(408);
 });
 
 test("a client that does not read its answer is disconnected", async () => {
@@ -56,7 +54,6 @@ const PIPELINED_MESSAGE =
 
 test.each([
   ["pages", pipelined("GET /")],
-  ["expectations", pipelined("GET /", "Expect: the-unexpected")],
   ["messages that the store is slow to take", PIPELINED_MESSAGE],
 ])("a client that pipelines a hundred %s is disconnected at once", async (_kind, text) => {
   const slowStore = { intake: { accept: () => new Promise<never>(() => {}) } };
