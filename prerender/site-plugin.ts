@@ -59,7 +59,7 @@ function sitePlugin(outDir: string): Plugin {
   return {
     name: "site",
 
-    config({ server }, { mode }) {
+    config({ server }, { mode, command }) {
       const parsed = parseBuildSettings(process.env);
       const problems = [...parsed.problems, ...siteDirProblems(parsed.settings.siteDir)];
       if (problems.length > 0) {
@@ -89,6 +89,8 @@ function sitePlugin(outDir: string): Plugin {
         },
         environments: {
           client: {
+            // React without its developer tools and its indicator of navigations, which the contact page never uses.
+            define: command === "build" ? { __REACT_DEVTOOLS_GLOBAL_HOOK__: "undefined", navigation: "undefined" } : {},
             build: {
               outDir: draftDir,
               emptyOutDir: true,
