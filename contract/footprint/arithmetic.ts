@@ -116,7 +116,7 @@ export function estimateFootprint(
 }
 
 /** Makes 1,000 times 0.21252 equal 212.52 instead of 212.51999999999998. */
-function withoutNoise(kg: number): number {
+export function withoutNoise(kg: number): number {
   return Number(kg.toPrecision(12));
 }
 

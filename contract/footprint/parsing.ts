@@ -17,6 +17,9 @@ const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 const MAX_PEOPLE = 1_000_000;
 const MAX_LENGTH = 100;
+const DEFAULT_CHOICES = Object.fromEntries(
+  Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]]),
+) as Choices;
 /** The sender chooses the names of unknown fields, so a response shows only the start of one. */
 const SHOWN_LENGTH = 40;
 
@@ -36,30 +39,26 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
 
   const fields: FootprintErrors = {};
   const numbers: Partial<Record<NumberField, number>> = {};
-  const choices: Choices = {
-    for: "household",
-    carFuel: "petrol",
-    shortFlightClass: "economy",
-    longFlightClass: "economy",
-  };
-  const units = unitsIn(given);
+  const choices = { ...DEFAULT_CHOICES };
+  const units: Units = {};
   for (const [name, value] of Object.entries(given)) {
     // No check looks at a text that is too long for any number or choice.
     const isTooLong = typeof value === "string" && value.length > MAX_LENGTH;
     const isEmpty = value === null || (typeof value === "string" && !isTooLong && value.trim() === "");
     const key = `${FIELD_PREFIX}${name}` as const;
-    if (isNumberField(name)) {
-      if (isEmpty) continue;
+    if (!isFootprintField(name)) {
+      fields.footprint = `There is no field "${name.slice(0, SHOWN_LENGTH)}" in the estimate.`;
+    } else if (isEmpty) {
+      // Like a field that was not sent.
+    } else if (isNumberField(name)) {
       const read = checkNumber(isTooLong ? null : value, name);
       if (typeof read === "number") numbers[name] = read;
       else fields[key] = read;
-    } else if (isOneOf(CHOICES, name) || isOneOf(UNITS, name)) {
-      if (isEmpty) continue;
+    } else {
       const options: readonly unknown[] = isOneOf(CHOICES, name) ? CHOICES[name].options : UNITS[name];
       if (!options.includes(value)) fields[key] = `Choose one of: ${options.join(", ")}.`;
       else if (isOneOf(CHOICES, name)) Object.assign(choices, { [name]: value });
-    } else {
-      fields.footprint = `There is no field "${name.slice(0, SHOWN_LENGTH)}" in the estimate.`;
+      else if (value !== options[0]) Object.assign(units, { [name]: value });
     }
   }
   const { shortFlightKm, longFlightKm, people, ...amounts } = numbers;
@@ -77,11 +76,6 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   };
   const rest = isEmpty ? null : inputs;
   return Object.keys(fields).length > 0 ? { ok: false, fields, rest } : { ok: true, inputs: rest };
-}
-
-function unitsIn(given: object): Units {
-  const entries: [string, unknown][] = Object.entries(given);
-  return Object.fromEntries(entries.filter(([name, value]) => isOneOf(UNITS, name) && value === UNITS[name][1]));
 }
 
 export function isFootprintField(name: string): name is FootprintField {

@@ -1,5 +1,12 @@
 import { countryName } from "../contact-message.ts";
-import { type FootprintEstimate, type FootprintLine, isDomestic, isLong, unitsPerYear } from "./arithmetic.ts";
+import {
+  type FootprintEstimate,
+  type FootprintLine,
+  isDomestic,
+  isLong,
+  unitsPerYear,
+  withoutNoise,
+} from "./arithmetic.ts";
 import { HOTEL_COUNTRIES } from "./factors.ts";
 import {
   AMOUNTS,
@@ -136,26 +143,21 @@ export interface Price {
   includes?: string;
 }
 
-const AMOUNT_DECIMALS = 6;
-
 /** "about 35 EUR including VAT". Uses the rounded total, so that the visitor can check the sum. */
 export function formatCost(totalKg: number, { amount, currency, includes }: Price): string {
-  // An integer, so that a price at an exact half is always rounded up.
-  const cost = Math.round(roundedKg(totalKg) * 1000) * Math.round(amount * 10 ** AMOUNT_DECIMALS);
-  const unit = 10 ** (6 + AMOUNT_DECIMALS);
+  const cost = withoutNoise((roundedKg(totalKg) * amount) / 1000);
   const isCode = /^[A-Z]{3}$/.test(currency);
   const own = new Intl.NumberFormat("en-GB", { style: "currency", currency: isCode ? currency : "EUR" });
   const most = own.resolvedOptions().maximumFractionDigits ?? 2;
-  const isLess = cost * 10 ** most < unit;
+  const least = 10 ** -most;
   // Whole units from 10 on, because the total has two significant figures.
-  const digits = cost < 10 * unit ? most : 0;
-  const shown = Math.max(Math.round(cost / (unit / 10 ** digits)), 1) / 10 ** digits;
-  const text = shown.toLocaleString("en-GB", {
+  const digits = cost < 10 ? most : 0;
+  const text = Math.max(cost, least).toLocaleString("en-GB", {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
     trailingZeroDisplay: "stripIfInteger",
   });
-  return `${isLess ? "less than" : "about"} ${text} ${currency}${includes ? ` including ${includes}` : ""}`;
+  return `${cost < least ? "less than" : "about"} ${text} ${currency}${includes ? ` including ${includes}` : ""}`;
 }
 
 /** How the page reads a number, where that is not obvious: "Read as 1,500 kWh". */
