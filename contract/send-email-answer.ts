@@ -57,8 +57,6 @@ export interface Receipt {
   totalKg: number | null;
   /** The same estimate with its parts; null if the page could not compute it. */
   estimate: FootprintEstimate | null;
-  /** A two-letter code, or empty. */
-  country: string;
 }
 
 export type AnsweredPost =

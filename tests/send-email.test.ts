@@ -296,8 +296,8 @@ describe("a form without script", () => {
     expect(page.match(/<title>[^<]*/)?.[0]).toBe("<title>Message sent | Brighter Carbon");
     const text = page.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
     for (const part of [
-      `Answer goes to : ${BODY.email}`,
-      "Your estimate : about 2.1 t CO₂e a year",
+      `Answer goes to: ${BODY.email}`,
+      "Your estimate: about 2.1 t CO₂e a year",
       "a fifth less: −420 kg",
       "about 52 kg for each person",
       "published figures differ for small and large cars",

@@ -7,12 +7,12 @@ import { ErrorBoundary } from "../components/error-message.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { type Country, loadCountries } from "./countries.ts";
 import { EstimatePart, type ResultModule, useEstimator } from "./estimate-part.tsx";
-import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID, FORM_TITLE_ID, focusOn } from "./field.tsx";
+import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID, FORM_TITLE_ID } from "./field.tsx";
 import { EnclosedNote, ErrorSummary, FailureAlert } from "./form-alert.tsx";
 import { type FormEvent, type FormState, type Name, nextState, startState } from "./form-state.ts";
 import { formView, titleOf } from "./form-view.ts";
 import { remember, type Seed } from "./kept-values.ts";
-import { ReceiptActions, ReceiptText, SentElsewhere } from "./receipt.tsx";
+import { ReceiptActions, ReceiptText } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
 
 export const FORM_ROOT_ID = "contact-form";
@@ -83,10 +83,6 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
     error: errors[name],
     hint: view.own.hints[name],
     onEdit: (value) => edit(name, value),
-    onFill: (value) => {
-      edit(name, value);
-      focusOn(name);
-    },
     onLeave: () => {
       leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
     },
@@ -115,7 +111,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
             />
           )}
         </div>
-        {receipt?.estimate && module && <module.SentEstimate {...receipt} price={price} />}
+        {receipt?.estimate && module && <module.SentEstimate estimate={receipt.estimate} price={price} />}
         {receipt ? (
           <ReceiptActions
             reference={receipt.reference}
@@ -155,7 +151,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
                 <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
                 <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
               </div>
-              <EnclosedNote state={state} view={view} act={act} />
+              <EnclosedNote view={view} act={act} />
               <FailureAlert state={state} outcome={outcome.failure} />
               <button
                 type="submit"
@@ -165,7 +161,6 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
                 {phase.kind === "sending" ? "Sending…" : "Submit"}
               </button>
             </form>
-            {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
             <Announcement text={view.announcement} />
           </div>
         )}

@@ -3,19 +3,10 @@ import { CHOICES, type FootprintField, nameOf, optionLabel, UNITS } from "../../
 import type { Price } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/text.ts";
 import { loadJson, useLoaded } from "../use-loaded.ts";
-import {
-  Field,
-  type FieldState,
-  FOOTPRINT_TITLE_ID,
-  FORM_HEAD_ID,
-  FORM_ID,
-  focusOn,
-  NEXT_ID,
-  TextButton,
-} from "./field.tsx";
-import { type Act, type FormState, hasAmounts, type Name, REMOVED, START_VALUES } from "./form-state.ts";
+import { Field, type FieldState, FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_ID, NEXT_ID } from "./field.tsx";
+import { type Act, type FormState, hasAmounts, type Name, START_VALUES } from "./form-state.ts";
 import type { FormView, Read } from "./form-view.ts";
-import { FOLDED, GROUPS, type Group, type Words } from "./questions.ts";
+import { FOLDED, GROUPS, type Group } from "./questions.ts";
 
 const FRAGMENT = "footprint";
 /** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
@@ -72,7 +63,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
         </div>
         <div className="footprint-result">
           {parts ? (
-            <parts.Result estimate={estimate} example={example} problems={view.problems.length} />
+            <parts.Result estimate={estimate} example={example} />
           ) : (
             <noscript>
               <p>Your estimate is shown after you have sent the message.</p>
@@ -91,7 +82,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
         {/* biome-ignore lint/a11y/noStaticElementInteractions: it handles a key of the fields inside */}
         <div className="footprint-inputs" onKeyDown={nextOnEnter}>
           {GROUPS.map((group) => (
-            <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf} />
+            <QuestionGroup key={group.legend} group={group} fieldOf={fieldOf} />
           ))}
           {FOLDED.map((fold) => (
             <FoldedGroups key={fold.title} {...fold} fieldOf={fieldOf} />
@@ -101,18 +92,9 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
           {parts && <parts.Notes estimate={estimate} country={values.country} price={price} />}
         </div>
         <div className="actions">
-          <a
-            id={NEXT_ID}
-            className="button button-outline"
-            href={`#${FORM_HEAD_ID}`}
-            onClick={(event) => {
-              event.preventDefault();
-              focusOn(view.unreadable ?? FORM_HEAD_ID);
-            }}
-          >
+          <a id={NEXT_ID} className="button button-outline" href={`#${FORM_HEAD_ID}`}>
             Continue to your message
           </a>
-          {view.isEnclosed && <TextButton onClick={() => act(REMOVED, NEXT_ID)}>Remove the estimate</TextButton>}
         </div>
         <p className="note">
           This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
@@ -141,7 +123,7 @@ function FoldedGroups({ title, note, groups, fieldOf }: FoldedGroupsProps) {
         <span>{title}</span> <span className="note">{note}</span>
       </summary>
       {groups.map((group) => (
-        <QuestionGroup key={String(group.legend)} group={group} fieldOf={fieldOf} />
+        <QuestionGroup key={group.legend} group={group} fieldOf={fieldOf} />
       ))}
     </details>
   );
@@ -160,11 +142,9 @@ function QuestionGroup({ group: { legend, note, labels }, fieldOf }: QuestionGro
   const noteId = `${fields[0]}-note`;
   return (
     <fieldset className="footprint-group" aria-describedby={noteId}>
-      <legend>
-        <WordsFor words={legend} />
-      </legend>
+      <legend>{legend}</legend>
       <p className="note" id={noteId}>
-        <WordsFor words={note} />
+        {note}
       </p>
       {/* Orca does not read a fieldset's description, so the first field refers to the note too. */}
       {fields.map((field, index) => (
@@ -190,22 +170,13 @@ function controlOf(field: FootprintField) {
   return { options: codes.map((code) => ({ code, name: units ? optionLabel(code) : capitalised(optionLabel(code)) })) };
 }
 
-function WordsFor({ words }: { words: Words }) {
-  if (typeof words === "string") return words;
-  return (
-    <>
-      <span className="for-household">{words[0]}</span> <span className="for-organisation">{words[1]}</span>
-    </>
-  );
-}
-
 /** Enter after a number moves to the next field, as "Next" on a phone's keyboard does. It must not send the message. */
 function nextOnEnter(event: KeyboardEvent<HTMLElement>): void {
   // The first Enter of an input method, such as for full-width digits, only ends the composition.
   const isComposing = event.nativeEvent.isComposing;
   if (event.key !== "Enter" || isComposing || !(event.target instanceof HTMLInputElement)) return;
   event.preventDefault();
-  const fields = [...event.currentTarget.querySelectorAll<HTMLElement>("input:not([type=radio]), select, summary")];
+  const fields = [...event.currentTarget.querySelectorAll<HTMLElement>("input, select, summary")];
   const visible = fields.filter((field) => field.checkVisibility());
   const next = visible[visible.indexOf(event.target) + 1];
   (next ?? document.getElementById(NEXT_ID))?.focus();

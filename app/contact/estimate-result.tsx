@@ -35,10 +35,9 @@ interface ResultProps {
   /** Null before any amount: then the columns are grey, and there is no total. */
   estimate: FootprintEstimate | null;
   example?: ExampleName | "";
-  problems?: number;
 }
 
-export function Result({ estimate, example = "", problems = 0 }: ResultProps) {
+export function Result({ estimate, example = "" }: ResultProps) {
   const between = estimate && rangeText(estimate);
   const each = estimate && eachText(estimate);
   const total = estimate ? unbroken(formatAbout(estimate.totalKg)) : "–";
@@ -55,35 +54,29 @@ export function Result({ estimate, example = "", problems = 0 }: ResultProps) {
         </strong>
       </p>
       <p className="result-range">
-        {between && <span data-fact="range">{between}</span>} {each && <span data-fact="mass">{each}</span>}{" "}
-        {problems > 0 && (
-          <span className="result-problems" data-fact="problems">
-            {problems === 1 ? "1 amount needs a correction" : `${problems} amounts need a correction`}
-          </span>
-        )}
+        {between && <span data-fact="range">{between}</span>} {each && <span data-fact="mass">{each}</span>}
       </p>
     </>
   );
 }
 
-export function SentEstimate(props: Omit<NotesProps, "isFinal">) {
+export function SentEstimate(props: { estimate: FootprintEstimate; price: Price | null }) {
   return (
     <div className="receipt-estimate">
-      <Result estimate={props.estimate} />
-      <Notes {...props} isFinal />
+      <Result {...props} />
+      <Notes {...props} />
     </div>
   );
 }
 
 interface NotesProps {
   estimate: FootprintEstimate | null;
-  country: string;
   price: Price | null;
-  /** A receipt is final: without the link to the country. */
-  isFinal?: boolean;
+  /** The chosen country. A receipt is final: without the link to it. */
+  country?: string;
 }
 
-export function Notes({ estimate, country, price, isFinal }: NotesProps) {
+export function Notes({ estimate, price, country }: NotesProps) {
   if (!estimate) return null;
   const isWorld = estimate.lines.some((line) => line.place === null);
   return (
@@ -91,7 +84,7 @@ export function Notes({ estimate, country, price, isFinal }: NotesProps) {
       {resultNotes(estimate, price).map((note) => (
         <p key={note}>{note}</p>
       ))}
-      {isWorld && country === "" && !isFinal && <a href="#country">Choose your country</a>}
+      {isWorld && country === "" && <a href="#country">Choose your country</a>}
     </>
   );
 }

@@ -22,7 +22,6 @@ export interface FieldState {
   /** Shown while there is no error. */
   hint?: string | undefined;
   onEdit(value: string): void;
-  onFill?(value: string): void;
   onLeave?(): void;
 }
 
@@ -40,7 +39,7 @@ interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputEleme
 /** No `maxlength` for the message's fields, because browsers would silently cut pasted text. */
 export function Field(props: FieldProps) {
   const { name, id = name, label, error, hint, noteId, options, rows, readOnly, ...rest } = props;
-  const { isTyping: _, onEdit, onFill, onLeave, children, ...native } = rest;
+  const { isTyping: _, onEdit, onLeave, children, ...native } = rest;
   const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
   const textId = kind && `${id}-${kind}`;
   const control = {
@@ -100,10 +99,15 @@ function EmailField(field: FieldProps) {
           )}
         </p>
         {suggestion !== null && (
-          <button type="button" className="text-button" onClick={() => field.onFill?.(suggestion)}>
+          <TextButton
+            onClick={() => {
+              field.onEdit(suggestion);
+              focusOn(field.name);
+            }}
+          >
             <span>Use it</span>
             <span className="visually-hidden">{` ${suggestion}`}</span>
-          </button>
+          </TextButton>
         )}
       </div>
     </Field>

@@ -12,7 +12,7 @@ const SETTINGS = {
   brand: "",
   email: "",
 };
-const RECEIPT = { reference: "BC-1", sentAt: "", address: "", totalKg: null, estimate: null, country: "" };
+const RECEIPT = { reference: "BC-1", sentAt: "", address: "", totalKg: null, estimate: null };
 
 test("progress and an outcome appear in an atomic live region: assertive for a failure, otherwise polite", () => {
   const regionOf = (answered: AnsweredPost) => {

@@ -8,12 +8,9 @@ import type { FormView } from "./form-view.ts";
 function failureOf({ phase }: FormState): { title: string; more: string } | null {
   if (phase.kind === "failed") return { title: "Failed to send message.", more: phase.text };
   if (phase.kind !== "broken") return null;
-  const { isOffline } = phase;
-  const cause = isOffline ? "Your device is offline." : "We cannot tell whether it arrived.";
-  const remedy = isOffline ? "Connect to the internet and press Submit again" : "Press Submit again";
   return {
     title: "An error occurred while sending your message.",
-    more: `${cause} ${remedy}: it will not be sent twice.`,
+    more: "We cannot tell whether it arrived. Press Submit again: it will not be sent twice.",
   };
 }
 
@@ -69,11 +66,9 @@ export function FailureAlert({ state, outcome }: FailureProps) {
 }
 
 /** Says that an estimate goes with the message. Above the button, so that no field moves when it appears. */
-export function EnclosedNote({ state, view, act }: { state: FormState; view: FormView; act: Act }) {
+export function EnclosedNote({ view, act }: { view: FormView; act: Act }) {
   const { isEnclosed, own, problems, unreadable } = view;
-  if (!isEnclosed) {
-    return state.example !== "" && <p className="note">The example is not included.</p>;
-  }
+  if (!isEnclosed) return null;
   const sentence = unbroken(
     problems.length === 0
       ? `Your estimate is included${own.total && `: ${own.total}`}.`

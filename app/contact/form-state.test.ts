@@ -87,7 +87,6 @@ test("while a message is sent, its fields are read-only; after a success they ar
     address: VISITOR.email,
     totalKg: 1,
     estimate: null,
-    country: "FR",
   };
   expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, isOpen: false });
   expect(titleOf(done, "B")).toBe("Message sent | B");

@@ -23,10 +23,9 @@ export function onlyNames(values: Readonly<Record<string, string>>): Partial<Val
  * so the message may have been stored or not. The form keeps its input in every phase except `sent`.
  */
 type Phase =
-  | { kind: "idle" | "invalid" | "sending" }
+  | { kind: "idle" | "invalid" | "sending" | "broken" }
   | { kind: "sent"; receipt: Receipt }
-  | { kind: "failed"; text: string }
-  | { kind: "broken"; isOffline: boolean };
+  | { kind: "failed"; text: string };
 
 export type ExampleName = "flat for two" | "office of 40" | "student";
 
@@ -52,8 +51,7 @@ export type FormEvent =
   | { type: "toggled"; isOpen: boolean }
   | { type: "submitted"; values: Values; errors: AnswerErrors }
   | { type: "answered"; answer: SendEmailAnswer; sentAt: string; estimate: FootprintEstimate | null }
-  | { type: "broke"; isOffline: boolean }
-  | { type: "again" };
+  | { type: "broke" | "again" };
 
 export type Act = (event: FormEvent, focusId?: string) => void;
 
@@ -116,13 +114,13 @@ export function nextState(state: FormState, event: FormEvent): FormState {
         const phase = { kind: "failed", text: `${answer.error} Nothing you typed is lost.` } as const;
         return { ...state, phase, errors: answer.fields ?? {} };
       }
-      const { email: address, country } = state.submitted;
+      const { email: address } = state.submitted;
       const totalKg = answer.footprint?.totalKg ?? null;
-      const receipt = { reference: answer.reference, sentAt, address, totalKg, estimate, country };
+      const receipt = { reference: answer.reference, sentAt, address, totalKg, estimate };
       return { ...startState({ kind: "sent", receipt }), isInteractive: true };
     }
     case "broke":
-      return { ...state, phase: { kind: "broken", isOffline: event.isOffline } };
+      return { ...state, phase: { kind: "broken" } };
     case "again":
       return { ...startState(null), isInteractive: true };
   }

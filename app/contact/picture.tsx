@@ -1,8 +1,7 @@
 import { categoriesOf, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import { AMOUNTS, type Category, formatMass, unbroken } from "../../contract/footprint/fields.ts";
+import { AMOUNTS, formatMass, unbroken } from "../../contract/footprint/fields.ts";
 
 const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
-const SHORT_NAMES: Partial<Record<Category, string>> = { "Public transport and taxi": "Transport" };
 
 const COLUMN_PX = 160;
 const ABOVE_PX = 24;
@@ -65,7 +64,7 @@ export function Picture({ estimate }: { estimate: FootprintEstimate | null }) {
       </svg>
       <ol className="picture-names" aria-hidden="true">
         {CATEGORIES.map((category) => (
-          <li key={category}>{SHORT_NAMES[category] ?? category}</li>
+          <li key={category}>{category}</li>
         ))}
       </ol>
       {largest && (

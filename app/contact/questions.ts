@@ -1,13 +1,10 @@
 import { type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
 
 export interface Group {
-  legend: Words;
-  note: Words;
+  legend: string;
+  note: string;
   labels: Readonly<Partial<Record<FootprintField, string>>>;
 }
-
-/** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
-export type Words = string | readonly [household: string, organisation: string];
 
 export const GROUPS: readonly Group[] = [
   {
@@ -16,11 +13,8 @@ export const GROUPS: readonly Group[] = [
     labels: { for: "For whom", people: "Number of people" },
   },
   {
-    legend: ["Home energy", "Energy of your site"],
-    note: [
-      "In kWh, as on your suppliers’ bills, for the whole home.",
-      "In kWh, as on your suppliers’ bills. For a shared building, enter your share.",
-    ],
+    legend: "Energy of your home or site",
+    note: "In kWh, as on your suppliers’ bills. For a shared building, enter your share.",
     labels: {
       electricityKwh: "Electricity (kWh)",
       electricityPer: "Electricity per",
@@ -29,11 +23,8 @@ export const GROUPS: readonly Group[] = [
     },
   },
   {
-    legend: ["Car", "Vehicles"],
-    note: [
-      "All cars together, from the odometers: today’s reading minus the reading a year ago.",
-      "All vehicles together, from the fleet’s records or fuel cards.",
-    ],
+    legend: "Cars",
+    note: "All cars together, from the odometers (today’s reading minus the reading a year ago) or the fleet’s records.",
     labels: { carKm: "Distance", carUnit: "Unit", carFuel: "Fuel" },
   },
   {

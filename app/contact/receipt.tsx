@@ -7,17 +7,16 @@ import type { Act } from "./form-state.ts";
 const REFERENCE_ID = "reference";
 
 interface ReceiptTextProps {
-  receipt: Receipt | null;
+  receipt: Receipt;
   answerWithin: string;
-  heading?: RefObject<HTMLHeadingElement | null>;
+  heading: RefObject<HTMLHeadingElement | null>;
   /** The picture of the estimate, which follows, has its total. Screen readers announce it here all the same. */
-  hasPicture?: boolean;
+  hasPicture: boolean;
 }
 
 /** The ticket that a visitor keeps of a message. The text is in a live region, which screen readers announce. */
 export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: ReceiptTextProps) {
-  const { reference = "", sentAt = "", address = "", totalKg = null } = receipt ?? {};
-  const within = answerWithin && ` within ${answerWithin}`;
+  const { reference, sentAt, address, totalKg } = receipt;
   return (
     <div className="receipt-text" role="status" id={SENT_ALERT_ID}>
       <h2 ref={heading}>Message sent successfully!</h2>
@@ -32,34 +31,21 @@ export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: Rece
       )}
       <dl>
         {sentAt !== "" && (
-          <div>
-            <ReceiptTerm name="Sent on" />
+          <ReceiptLine name="Sent on">
             {/* The server writes the time of UTC, the browser that of the visitor. */}
-            <dd>
-              <time dateTime={sentAt} suppressHydrationWarning>
-                {dateText(sentAt)}
-              </time>
-            </dd>
-          </div>
+            <time dateTime={sentAt} suppressHydrationWarning>
+              {dateText(sentAt)}
+            </time>
+          </ReceiptLine>
         )}
-        <div>
-          <ReceiptTerm name="Answer goes to" />
-          <dd>
-            {address === "" ? (
-              <span>you by email{within}</span>
-            ) : (
-              <span>
-                <bdi translate="no">{address}</bdi>
-                {within}
-              </span>
-            )}
-          </dd>
-        </div>
+        <ReceiptLine name="Answer goes to">
+          {address === "" ? <span>you by email</span> : <bdi translate="no">{address}</bdi>}
+          {answerWithin && <span> within {answerWithin}</span>}
+        </ReceiptLine>
         {totalKg !== null && (
-          <div className={hasPicture ? "visually-hidden" : undefined}>
-            <ReceiptTerm name="Your estimate" />
-            <dd data-fact="total">{unbroken(formatTotal(totalKg))}</dd>
-          </div>
+          <ReceiptLine name="Your estimate" className={hasPicture ? "visually-hidden" : undefined}>
+            <span data-fact="total">{unbroken(formatTotal(totalKg))}</span>
+          </ReceiptLine>
         )}
       </dl>
       {reference !== "" && <p>If you write again, give this reference.</p>}
@@ -67,13 +53,20 @@ export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: Rece
   );
 }
 
-/** The colon is for screen readers, which read the term and its value as one text. */
-function ReceiptTerm({ name }: { name: string }) {
+/** The space is for screen readers, which read the term and its value as one text. */
+function ReceiptLine({
+  name,
+  className,
+  children,
+}: {
+  name: string;
+  className?: string | undefined;
+  children: ReactNode;
+}) {
   return (
-    <dt>
-      {name}
-      <span className="visually-hidden">: </span>
-    </dt>
+    <div className={className}>
+      <dt>{`${name}:`}</dt> <dd>{children}</dd>
+    </div>
   );
 }
 
@@ -101,23 +94,19 @@ export function ReceiptActions({ reference, isInteractive, isOfAddress, act }: R
     <div className="actions">
       {isInteractive && <CopyReference reference={reference} />}
       {isInteractive && <TextButton onClick={() => print()}>Print or save</TextButton>}
-      <WriteAnother
+      <a
+        className="text-button"
+        href="/contact"
         onClick={(event) => {
           if (isOfAddress) return;
           event.preventDefault();
           // Not the first field: Orca moves there silently when the link is removed, and would not announce the focus.
           act({ type: "again" }, FORM_HEAD_ID);
         }}
-      />
+      >
+        Write another message
+      </a>
     </div>
-  );
-}
-
-function WriteAnother({ onClick }: { onClick?(event: { preventDefault(): void }): void }) {
-  return (
-    <a className="text-button" href="/contact" onClick={onClick}>
-      Write another message
-    </a>
   );
 }
 
@@ -141,17 +130,5 @@ function CopyReference({ reference }: { reference: string }) {
         {result === "refused" && <span>Your browser did not copy it. It is selected: copy it yourself.</span>}
       </p>
     </>
-  );
-}
-
-/** For a static host, which cannot write the reference into the page: CSS shows it as the page's `:target`. */
-export function SentElsewhere({ answerWithin }: { answerWithin: string }): ReactNode {
-  return (
-    <div className="receipt sent-elsewhere">
-      <ReceiptText receipt={null} answerWithin={answerWithin} />
-      <div className="actions">
-        <WriteAnother />
-      </div>
-    </div>
   );
 }

@@ -38,7 +38,7 @@ export function useSending(apiBase: string, state: FormState, dispatch: Dispatch
       dispatch({ type: "answered", answer, sentAt, estimate: reading?.estimate ?? null });
     } catch (error) {
       console.error("Sending the message failed.", error);
-      dispatch({ type: "broke", isOffline: !navigator.onLine });
+      dispatch({ type: "broke" });
     }
   };
 }

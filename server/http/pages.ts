@@ -142,10 +142,10 @@ function answerRenderer(distDir: string, form: FormOfBuild): (answered: Answered
 async function receiptOf(reference: string, { store, now }: PagesOptions): Promise<Receipt> {
   const message = await store.messages.find(reference).catch(() => null);
   const isShown = message && now().getTime() - message.acceptedAt.getTime() <= RECEIPT_SHOWN_MS;
-  if (!isShown) return { reference, sentAt: "", address: "", totalKg: null, estimate: null, country: "" };
-  const { acceptedAt, email: address, footprint: estimate, country } = message;
+  if (!isShown) return { reference, sentAt: "", address: "", totalKg: null, estimate: null };
+  const { acceptedAt, email: address, footprint: estimate } = message;
   const totalKg = estimate?.totalKg ?? null;
-  return { reference, sentAt: acceptedAt.toISOString(), address, totalKg, estimate, country };
+  return { reference, sentAt: acceptedAt.toISOString(), address, totalKg, estimate };
 }
 
 function pageNamed(build: Build, name: string): ServedFile {

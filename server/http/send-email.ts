@@ -244,10 +244,9 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
   reply.header("cache-control", "no-store");
   if (!isForm(request)) return reply.send({ success: true, reference, ...estimate } satisfies SendEmailAnswer);
-  // A redirect to our own page has no origin, because a proxy may hide it from us.
-  const base = String(reply.getHeader("access-control-allow-origin") ?? "");
+  // To our own page, also for a form on another origin: a static host cannot write the reference into its page.
   const query = sentQuery(reference, store.secret);
-  return reply.code(303).header("location", `${base}/contact?${query}#${SENT_ALERT_ID}`).send();
+  return reply.code(303).header("location", `/contact?${query}#${SENT_ALERT_ID}`).send();
 }
 
 /** The log contains no sender input, so unknown field names are left out. */

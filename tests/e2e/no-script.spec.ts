@@ -47,9 +47,6 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
     "Your estimate is shown after you have sent the message.",
   );
   await expect(page.getByRole("button", { name: "Student" })).toBeHidden();
-  await amount(page, "for").selectOption("organisation");
-  await expect(page.getByText("Energy of your site")).toBeVisible();
-  await expect(page.getByText("Home energy")).toBeHidden();
   await expect(amount(page, "busKm")).toBeHidden();
   await page.getByText("Add more").click();
   await amount(page, "busKm").fill("1000");
