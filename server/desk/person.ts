@@ -20,11 +20,13 @@ export async function readPerson(email: string, store: Store) {
 /** Includes drafts of replies, which other exports leave out. */
 export async function exportPerson(email: string, store: Store): Promise<string> {
   const messages = await messagesJson(await store.messages.list({ email }), store.messages);
-  const drafts = await store.messages.listDrafts(messages.map(({ reference }) => reference));
-  const withDrafts = messages.map((message) => {
-    const theirs = drafts.filter(({ reference }) => reference === message.reference);
-    return theirs.length === 0 ? message : { ...message, drafts: theirs.map(({ reference: _, ...draft }) => draft) };
-  });
+  const withDrafts = await Promise.all(
+    messages.map(async (message) => {
+      const { own, others } = await store.messages.readDrafts(message.reference);
+      const drafts = own ? [own, ...others] : others;
+      return drafts.length === 0 ? message : { ...message, drafts };
+    }),
+  );
   return visibleJson({ email, exportedAt: new Date(), messages: withDrafts });
 }
 

@@ -286,16 +286,11 @@ export function createQueue(database: Database, secret: string, author: string |
      * so nothing is sent twice.
      */
     async repairTimes(given: Date | null): Promise<void> {
-      const now = await timeOf(database, given);
-      const at = (ms: number) => now.getTime() + ms;
-      const repair = (statement: string, ...values: Value[]) => query(statement, values);
-      await repair(
-        "UPDATE deliveries SET due_at = $1 WHERE state = 'queued' AND due_at > $2",
-        now,
-        at(LONGEST_WAIT_MS),
-      );
-      await repair("UPDATE deliveries SET leased_until = $1 WHERE leased_until > $1", at(LEASE_MS));
-      await repair("DELETE FROM hits WHERE at > $1", at(MINUTE_MS));
+      const nowMs = (await timeOf(database, given)).getTime();
+      const due = "UPDATE deliveries SET due_at = $1 WHERE state = 'queued' AND due_at > $2";
+      await query(due, [nowMs, nowMs + LONGEST_WAIT_MS]);
+      await query("UPDATE deliveries SET leased_until = $1 WHERE leased_until > $1", [nowMs + LEASE_MS]);
+      await query("DELETE FROM hits WHERE at > $1", [nowMs + MINUTE_MS]);
     },
 
     countDeliveries(): Promise<DeliveryCount[]> {

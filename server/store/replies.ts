@@ -1,6 +1,6 @@
 import type { DraftText, Unfinished } from "../../contract/desk.ts";
 import { actionProblem, type Change, noteBefore, readNote, writeChanges } from "./actions.ts";
-import { type Database, insertRows, onlyRow, type Sql } from "./database.ts";
+import { type Database, insertRows, onlyRow, type Query, type Sql } from "./database.ts";
 import { readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { writeSearchTexts } from "./search.ts";
@@ -49,20 +49,16 @@ export async function readLastReplies({ query, dialect }: Sql, ids: readonly num
   return last;
 }
 
-/** The drafts of all operators for these messages, oldest first. */
-function listDrafts({ query, dialect }: Sql, references: readonly string[]) {
-  return query<Draft & { reference: string }>(
-    `SELECT reference, NULLIF(author, '${NOBODY}') AS author, saved_at, subject, text, note FROM drafts
-     JOIN messages ON id = message_id WHERE ${dialect.isIn("reference", "$1")} ORDER BY saved_at`,
-    [references],
-  );
-}
-
-export function createReplies({ query, dialect, transaction }: Database, account: string | null) {
+export function createReplies({ query, transaction }: Database, account: string | null) {
   const author = account ?? NOBODY;
 
-  async function readDrafts(sql: Sql, reference: string): Promise<{ own: Draft | null; others: Draft[] }> {
-    const drafts = (await listDrafts(sql, [normaliseReference(reference)])).reverse();
+  /** The others' newest first. */
+  async function readDrafts(query: Query, reference: string): Promise<{ own: Draft | null; others: Draft[] }> {
+    const drafts = await query<Draft>(
+      `SELECT NULLIF(author, '${NOBODY}') AS author, saved_at, subject, text, note FROM drafts
+       JOIN messages ON id = message_id WHERE reference = $1 ORDER BY saved_at DESC`,
+      [normaliseReference(reference)],
+    );
     const isOwn = (draft: Draft) => draft.author === account;
     return { own: drafts.find(isOwn) ?? null, others: drafts.filter((draft) => !isOwn(draft)) };
   }
@@ -77,8 +73,7 @@ export function createReplies({ query, dialect, transaction }: Database, account
   }
 
   return {
-    readDrafts: (reference: string) => readDrafts({ query, dialect }, reference),
-    listDrafts: (references: readonly string[]) => listDrafts({ query, dialect }, references),
+    readDrafts: (reference: string) => readDrafts(query, reference),
 
     saveDraft(reference: string, draft: Unfinished, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
@@ -107,7 +102,7 @@ export function createReplies({ query, dialect, transaction }: Database, account
         const isRepeated = known.length > 0;
         const isOld = version !== undefined && version !== message.version;
         if (!isRepeated && (isOld || actionProblem("reply", message, now) !== null)) return false;
-        const { own } = await readDrafts(sql, reference);
+        const { own } = await readDrafts(query, reference);
         // A client that did not get the answer may have saved the draft again, and then written another.
         if (own && (!isRepeated || own.text === text)) await writeDraft(sql, id, { ...own, text: "" }, now);
         if (isRepeated) return true;
@@ -157,7 +152,7 @@ export function createReplies({ query, dialect, transaction }: Database, account
         };
         await writeChanges(sql, [{ message, change }], now);
         await writeSearchTexts(sql, [message.id]);
-        const { own } = await readDrafts(sql, reference);
+        const { own } = await readDrafts(query, reference);
         const isMore = own && own.text !== "" && own.text !== text;
         const whole = isMore ? `${text}\n\n${own.text}` : text;
         await writeDraft(sql, message.id, { subject, text: whole, note: own?.note ?? "" }, now);
