@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
-import { startPostgres } from "../../tests/support/run-postgres.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { createStore } from "./open-store.ts";
@@ -14,16 +12,7 @@ import { StoreUnavailable } from "./store.ts";
 const server = await sharePostgres();
 afterAll(() => server.stop());
 
-/** Checks at every ping whether the database can be written. */
-const open = async (url: string) =>
-  untilEnd(createStore(await openPostgres(url), { retention: RETENTION, checkIntervalMs: 0 }));
-
-/** A separate database, so that settings can be changed for it alone. */
-async function createOwnDatabase(): Promise<{ name: string; url: string }> {
-  const name = `own_${randomUUID().replaceAll("-", "")}`;
-  await server.administer(`CREATE DATABASE ${name}`);
-  return { name, url: (await server.createDatabase()).replace(/\/\w+\?.*$/, `/${name}`) };
-}
+const open = async (url: string) => untilEnd(createStore(await openPostgres(url), { retention: RETENTION }));
 
 test("limits the commit of a long transaction like any other commit", async () => {
   const url = await server.createDatabase();
@@ -46,17 +35,6 @@ test("does not trust a server that answers before a commit is on disk", async ()
   );
   await send(store);
   expect(await store.messages.list({})).toMatchObject([{ phone: "on" }]);
-});
-
-test("is not ready if the database is read-only", async () => {
-  const { name, url } = await createOwnDatabase();
-  const store = await open(url);
-  await store.status.ping();
-  await server.administer(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-  await server.administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-  await expect.poll(() => store.messages.list({})).toEqual([]);
-  await expect(store.status.ping()).rejects.toThrow(StoreUnavailable);
-  await expect(send(store)).rejects.toThrow(StoreUnavailable);
 });
 
 test("leaves no copy of an erased message in the tables' files", async () => {
@@ -83,15 +61,11 @@ test("leaves no copy of an erased message in the tables' files", async () => {
 test.each([
   ["a session that has read the messages", "BEGIN; SELECT count(*) FROM messages"],
   ["any older snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"],
-  ["an open transaction of another database", "BEGIN; SELECT pg_current_xact_id()", "template1"],
-])("does not report an erasure while %s keeps them in the files", async (_, begin, database?: string) => {
-  // On the shared server, it would keep the erasures of other tests waiting too.
-  const own = database ? await startPostgres() : null;
-  if (own) onTestFinished(own.stop);
-  const url = await (own ?? server).createDatabase();
+])("does not report an erasure while %s keeps them in the files", async (_, begin) => {
+  const url = await server.createDatabase();
   const store = await open(url);
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
-  const older = new pg.Client(database ? Object.assign(new URL(url), { pathname: database }).href : url);
+  const older = new pg.Client(url);
   await older.connect();
   try {
     await older.query(begin);

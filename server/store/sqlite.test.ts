@@ -167,12 +167,8 @@ test("erases the last traces once another program has stopped reading", async ()
   expect(statSync(log).size).toBeLessThan(size);
 });
 
-const FILES = ["messages.db", "messages.db-wal", "messages.db-shm"];
-
 test.each<[what: string, lose: (folder: string) => void]>([
-  ["all its files are removed", (folder) => FILES.forEach((name) => void rmSync(join(folder, name)))],
   ["its folder is removed", (folder) => rmSync(folder, { recursive: true })],
-  ["its main file is removed", (folder) => rmSync(join(folder, "messages.db"))],
   ["its log is removed", (folder) => rmSync(join(folder, "messages.db-wal"))],
   [
     "another file takes its place",
@@ -219,18 +215,16 @@ test("once a statement finds damage, no process stores messages, also after a re
   }
 });
 
-test("is away while its folder cannot be read, names the system's code, and works again afterwards", async () => {
+test("is away while its folder cannot be read, and works again afterwards", async () => {
   const folder = join(await makeScratchFolder(), "data");
   const store = await openIn(folder, WEBSITE);
   await send(store);
   renameSync(folder, `${folder}.moved`);
   // A link to itself: a folder without permission cannot be made for root.
   symlinkSync(folder, folder);
-  for (const call of [() => send(store), () => store.status.ping(), () => store.queue.claim("mail", 1, 1000, NOON)]) {
-    const error = await call().catch((error) => error);
-    expect(error).toBeInstanceOf(StoreUnavailable);
-    expect(error.message).toMatch(/^The message database cannot be used: its files cannot be reached \(ELOOP\); check/);
-  }
+  const error = await send(store).catch((error) => error);
+  expect(error).toBeInstanceOf(StoreUnavailable);
+  expect(error.message).toMatch(/^The message database cannot be used: its files cannot be reached \(ELOOP\); check/);
   rmSync(folder);
   renameSync(`${folder}.moved`, folder);
   await send(store);
@@ -301,11 +295,6 @@ test.each([
   const error = Object.assign(new Error("x"), { code: "ERR_SQLITE_ERROR", errcode });
   expect(toStoreError(error)).toBeInstanceOf(StoreUnavailable);
   expect(toStoreError(error)).toMatchObject({ message: expect.stringMatching(message), cause: error });
-});
-
-test("a wrong statement is a defect of the program, and its error is unchanged", async () => {
-  const database = await untilEnd(openSqlite(sqliteFile(await makeScratchFolder())));
-  await expect(database.query("SELEC 1")).rejects.not.toBeInstanceOf(StoreUnavailable);
 });
 
 test("uses an index for its queries, so that they do not slow down with many messages", async () => {

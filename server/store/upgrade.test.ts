@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { contactFieldsOf } from "../../contract/contact-message.ts";
-import { NO_LIMITS, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
@@ -12,7 +10,7 @@ import { untilEnd } from "../../tests/support/until-end.ts";
 import { exportMessages } from "../desk/export.ts";
 import { openArchive, type Store, type StoreOptions } from "./open-store.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
-import { lockFolder, sqliteFile } from "./sqlite.ts";
+import { sqliteFile } from "./sqlite.ts";
 
 // Databases that released versions wrote, as SQL, and what these versions exported from them.
 
@@ -130,35 +128,6 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
       ]);
       const history = await store.messages.history(claim?.message.reference ?? "");
       expect(history.findLast((event) => event.kind === "replied")?.detail).toBe("Re: four\n\nWaits");
-    });
-
-    test("recognises messages that are sent again", async () => {
-      const { open, read } = await load(kind, release);
-      const store = await open();
-      // The fingerprint of a corrected message is that of the text before the correction.
-      const rows = await read("SELECT reference, accepted_at FROM messages WHERE corrected_at IS NULL");
-      expect(rows.length).toBeGreaterThan(5);
-      for (const { reference, accepted_at } of rows) {
-        const stored = await store.messages.find(reference);
-        if (!stored) throw new Error(`${reference} is missing`);
-        const submission = submissionOf(contactFieldsOf(stored), { footprint: stored.footprint });
-        const again = await store.intake.accept(submission, NO_LIMITS, new Date(Number(accepted_at)));
-        expect(again).toEqual({ kind: "repeated", reference });
-      }
-    });
-
-    test("is not upgraded by a restore that is refused, because its website runs or it has messages", async () => {
-      const { dump, openAsArchive, read, dataDir } = await load(kind, release);
-      const backup = sqliteFile((await load("SQLite", release)).dataDir);
-      const archive = await openAsArchive();
-      await expect(archive.restore(backup, false, [])).rejects.toThrow(/^This database already has messages/);
-      const report = JSON.stringify({ atMs: Date.now(), pauses: [] });
-      const unlock = lockFolder(dataDir);
-      onTestFinished(unlock);
-      await read(`INSERT INTO meta VALUES ('node.1', '${report}') RETURNING name`);
-      await expect(archive.restore(backup, true, [])).rejects.toThrow(/^A website (already )?uses/);
-      const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");
-      expect(version).toMatchObject({ value: String(versionOf(dump)) });
     });
 
     test("is restored from a backup, which stays as it is", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { actionProblem, allowedActions } from "../../server/store/actions.ts";
+import { actionProblem } from "../../server/store/actions.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
@@ -69,12 +69,9 @@ export function changesSuite(test: ContractTest): void {
   test("does not retry an acknowledgement that would be too late", () => {
     const delivery = (state: DeliveryState) => ({ ...storedWith().deliveries.mail, state });
     const [mail, acknowledgement] = [delivery("delivered"), delivery("failed")];
-    const message = storedWith({ state: "delivered", deliveries: { mail, acknowledgement, hook: mail } });
+    const message = storedWith({ state: "delivered", deliveries: { mail, acknowledgement } });
     expect(actionProblem("retry", message, later(DAY_MS - 1))).toBeNull();
-    expect(actionProblem("retry", message, later(DAY_MS))).toBe(
-      "BC-7K3Q-9M is delivered; only failed or queued messages can be retried",
-    );
-    expect(allowedActions(message, later(DAY_MS))).toEqual(["spam", "delete", "answer", "reply"]);
+    expect(actionProblem("retry", message, later(DAY_MS))).toMatch(/ is delivered; only failed or queued messages can/);
   });
 
   test.for(ACTIONS)(
@@ -106,39 +103,34 @@ export function changesSuite(test: ContractTest): void {
     },
   );
 
-  test("does not change a message that changed meanwhile, except by deliveries other than the mail", async ({
+  test("changes a message's version with every change, except by deliveries other than the mail", async ({
     node,
     other,
   }) => {
-    const changes: [(reference: string, email: string) => Promise<unknown>, string[]][] = [
-      [() => claimOne(other), []],
-      [() => finish(other, "delivered"), []],
-      [() => finish(other, "failed"), []],
-      [(reference) => act(other, "retry", [reference], later(1)), []],
-      [(reference) => act(other, "answer", [reference], later(1)), []],
-      [(_, email) => other.people.rectify(email, { name: "Ada King" }, later(1)), []],
-      [(_, email) => other.people.restrict(email, true, later(1)), []],
-      [() => finishHook(other), ["answer"]],
+    const finishHook = async () => other.queue.settle(await claimOne(other, NOON, "hook"), { kind: "delivered" }, NOON);
+    const changes: [(reference: string, email: string) => Promise<unknown>, isSame?: boolean][] = [
+      [() => claimOne(other)],
+      [() => finish(other, "delivered")],
+      [() => finish(other, "failed")],
+      [(reference) => act(other, "retry", [reference], later(1))],
+      [(reference) => act(other, "answer", [reference], later(1))],
+      [(_, email) => other.people.rectify(email, { name: "Ada King" }, later(1))],
+      [(_, email) => other.people.restrict(email, true, later(1))],
+      [finishHook, true],
     ];
-    const finishHook = async (one: Store) =>
-      one.queue.settle(await claimOne(one, NOON, "hook"), { kind: "delivered" }, NOON);
-    const another = (await get(node, await store(node, trapped()))).version;
-    for (const [index, [change, allowed]] of changes.entries()) {
+    for (const [index, [change, isSame = false]] of changes.entries()) {
       const email = `${index}@example.com`;
-      const channels = index === changes.length - 1 ? (["mail", "hook"] as const) : (["mail"] as const);
-      const reference = await store(node, submissionOf(messageWith({ email })), NOON, channels);
+      const message = submissionOf(messageWith({ email }));
+      const reference = await store(node, message, NOON, isSame ? ["mail", "hook"] : ["mail"]);
       // Teaches the spam filter, so that no change differs only by its lesson.
       await node.messages.reply(reference, REPLY, NOON);
       const { version } = await get(node, reference);
       await change(reference, email);
-      const selection = { references: [reference], versions: [version, another] };
-      const changed = await get(node, reference);
-      for (const action of ACTIONS) {
-        if (allowed.length > 0 && !allowed.includes(action)) continue;
-        const done = await node.messages.act(action, selection, later(9));
-        expect([index, action, done.length]).toEqual([index, action, allowed.length]);
-      }
-      if (allowed.length === 0) expect(await get(node, reference)).toEqual(changed);
+      const after = await get(node, reference);
+      expect([index, after.version === version]).toEqual([index, isSame]);
+      const done = await node.messages.act("spam", { references: [reference], versions: [version] }, later(9));
+      expect([index, done]).toEqual([index, isSame ? [reference] : []]);
+      if (!isSame) expect(await get(node, reference)).toEqual(after);
     }
   });
 

@@ -222,18 +222,6 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.queue.claim("mail", 5, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
   });
 
-  test("a delivery uses the corrected address, and is deleted with its message", async ({ node }) => {
-    await store(node);
-    await node.people.rectify("ada@example.com", { email: "countess@example.com" }, NOON);
-    const claim = await claimOne(node);
-    expect(claim.message.email).toBe("countess@example.com");
-    await node.people.erase("countess@example.com");
-    for (const outcome of [...OTHER_OUTCOMES, DELIVERED]) {
-      expect(await node.queue.settle(claim, outcome, NOON, "acknowledgement")).toBe(false);
-    }
-    expect(await node.queue.dueInMs("mail", NOON)).toBeNull();
-  });
-
   test("makes a channel's waiting deliveries due in a minute, once for all nodes", async ({ node, other, place }) => {
     for (let count = 0; count < 4; count += 1) await store(node, submissionOf(), NOON, ["mail", "hook"]);
     const list = async () => (await node.messages.list({})).toReversed();
@@ -279,18 +267,6 @@ export function deliveriesSuite(test: ContractTest): void {
     await act(node, "release", [released], later(9 * HOUR_MS));
     expect(await rows("queued")).toMatchObject([{ count: 2, firstAt: NOON, lastAt: later(9 * HOUR_MS) }]);
     expect(await rows("quarantined")).toMatchObject([{ count: 1, unseen: 0, lastAt: null }]);
-  });
-
-  test("admits exactly as many deliveries as the limits allow, however many calls at once", async ({ node, other }) => {
-    await Promise.all(Array.from({ length: 60 }, () => store(node)));
-    const claims = await node.queue.claim("mail", 60, MINUTE_MS, NOON);
-    const answers = await acrossNodes([node, other], 60, async (one, turn) => {
-      const address = { name: `address ${turn % 8}`, count: 1, windowMs: DAY_MS };
-      const claim = claims[turn];
-      return claim && one.queue.admit(claim, [address, { name: "all", count: 5, windowMs: HOUR_MS }], NOON);
-    });
-    expect(answers.filter((answer) => answer === null)).toHaveLength(5);
-    expect(answers.filter((answer) => answer !== null && !/^(all|address)/.test(String(answer)))).toEqual([]);
   });
 
   test("counts a delivery once towards its limits, or not at all if one is reached, and stores only hashes", async ({

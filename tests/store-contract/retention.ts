@@ -39,30 +39,6 @@ async function expectErasure(node: Store, reference: string, at: Date): Promise<
 }
 
 export function retentionSuite(test: ContractTest): void {
-  test.for([1, 14])(
-    "a site that always runs erases after %i days, never earlier, and at most an hour later",
-    async (days, { place }) => {
-      const retention = { ...KEEP, deliveredMs: days * DAY_MS };
-      const node = await place.open({ retention });
-      const intervalMs = announcementIntervalMs(retention);
-      expect(intervalMs).toBe(days === 1 ? DAY_MS / 2 : DAY_MS);
-      const delivered = new Map<string, Date>();
-      const keptMs: number[] = [];
-      for (let hour = 0; hour <= (days + 2) * 24; hour += 1) {
-        const now = later(hour * HOUR_MS);
-        if ((hour * HOUR_MS) % intervalMs === 0) await announce(node, now);
-        for (const reference of await node.archive.purge(now))
-          keptMs.push(Number(now) - Number(delivered.get(reference)));
-        // One message in each hour of the first day, at different minutes.
-        const at = later(((hour * 37) % 60) * MINUTE_MS, now);
-        if (hour <= 24) delivered.set(await storeAs(node, "delivered", { now: at }), at);
-      }
-      expect(keptMs).toHaveLength(25);
-      expect(Math.min(...keptMs)).toBeGreaterThanOrEqual(days * DAY_MS);
-      expect(Math.max(...keptMs)).toBeLessThanOrEqual(days * DAY_MS + HOUR_MS);
-    },
-  );
-
   test("erases messages in each state at the end of its period", async ({ node }) => {
     for (const [state, days] of [
       ["delivered", 30],

@@ -5,19 +5,7 @@ import type { Store } from "../../server/store/open-store.ts";
 import type { Action, StoredMessage } from "../../server/store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest, get } from "./place.ts";
-import {
-  act,
-  claimOne,
-  later,
-  messageWith,
-  NO_LIMITS,
-  NOON,
-  referenceOf,
-  store,
-  storeAs,
-  submissionOf,
-  trapped,
-} from "./samples.ts";
+import { act, later, messageWith, NO_LIMITS, NOON, referenceOf, store, submissionOf, trapped } from "./samples.ts";
 
 let serial = 0;
 const spamWith = (email = "win@pills.example") => {
@@ -147,24 +135,5 @@ export function spamSuite(test: ContractTest): void {
     await node.people.restrict("kept@x.org", true, NOON);
     expect([await act(node, "spam", [reference]), await act(node, "answer", [reference])]).toEqual([[], [reference]]);
     expect((await node.messages.list({})).filter(({ taught }) => taught !== null)).toEqual([]);
-  });
-
-  test("stops sending a message marked as spam, and sends nothing twice after its release", async ({ node }) => {
-    const channels = ["mail", "hook"] as const;
-    const delivered = await storeAs(node, "delivered", { channels });
-    const waiting = await store(node, submissionOf(), later(1), channels);
-    const claim = await claimOne(node, later(1));
-    const references = [delivered, waiting];
-    expect(await act(node, "spam", references, later(2))).toEqual(references);
-    const claimed = async (channel: (typeof channels)[number], ms: number) =>
-      (await node.queue.claim(channel, 9, MINUTE_MS, later(ms))).map(({ message }) => message.reference);
-    for (const channel of channels) expect(await claimed(channel, 3)).toEqual([]);
-    expect(await node.queue.settle(claim, { kind: "failed", error: "550" }, later(3))).toBe(true);
-    expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
-    // The operator who marked the message already knows about it.
-    expect((await node.queue.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);
-    await act(node, "release", references, later(4));
-    expect([await claimed("mail", 5), await claimed("hook", 5)]).toEqual([[waiting], references]);
-    expect((await get(node, delivered)).state).toBe("delivered");
   });
 }
