@@ -4,7 +4,6 @@ import { isatty } from "node:tty";
 import { isDraft } from "../contract/build-manifest.ts";
 import { adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { capitalised, plural } from "../contract/text.ts";
-import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
@@ -14,7 +13,6 @@ import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
-import { createSenders } from "./outbox/senders.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
@@ -44,7 +42,11 @@ async function run(config: Config): Promise<void> {
   const { brand, contactEmail, answerWithin } = site;
   const identity = { ...site, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
-  const store = await openStore(config, { isServer: true, onEnd: (error) => void endWith(error, brand, alertUrl) });
+  // The store opens in its thread while Fastify is loaded.
+  const [store, { createApp }] = await Promise.all([
+    openStore(config, { isServer: true, onEnd: (error) => void endWith(error, brand, alertUrl) }),
+    import("./app.ts"),
+  ]);
   const watch = createWatch({ store, dataDir, channels: channelsOf(config), answerWithin, askedBy: "server" });
   const metrics =
     config.metricsPort === null
@@ -73,6 +75,8 @@ async function run(config: Config): Promise<void> {
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
   await app.listen({ port: config.port, host: config.host });
 
+  // Loads the mail library, which no visitor needs to wait for.
+  const { createSenders } = await import("./outbox/senders.ts");
   const acknowledgement = { text: site.mails.acknowledgement, facts: site.facts, replyTo: contactEmail };
   const senders = createSenders({ config, store, identity, acknowledgement });
   // For other servers and the operator's commands. Alerts tell that the database cannot be written.
