@@ -398,8 +398,8 @@ describe("a mail server", () => {
 
   const TOO_SLOW = /^the mail server took more than 120 s for one email$/;
   it.each<[string, Behaviour, Weather, RegExp]>([
-    ["breaks off after the text", { kind: "drop-after-data" }, OPEN, /ECONN|broke/],
-    ["answers nonsense after the text", { kind: "garble-after-data" }, OPEN, /^an answer .+ without an error code/],
+    ["breaks off after the text", { kind: "drop-after-data" }, OPEN, /ECONN/],
+    ["answers nonsense after the text", { kind: "garble-after-data" }, OPEN, /no usable answer/],
     ["is silent after the text", { kind: "hang-after-data" }, OPEN, TOO_SLOW],
     ["says nothing", { kind: "accept" }, { kind: "silent" }, TOO_SLOW],
     ["says a byte a second", { kind: "accept" }, { kind: "trickle", byteEveryMs: 1000 }, TOO_SLOW],

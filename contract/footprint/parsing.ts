@@ -78,7 +78,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   return Object.keys(fields).length > 0 ? { ok: false, fields, rest } : { ok: true, inputs: rest };
 }
 
-export function isFootprintField(name: string): name is FootprintField {
+function isFootprintField(name: string): name is FootprintField {
   return isNumberField(name) || isOneOf(CHOICES, name) || isOneOf(UNITS, name);
 }
 

@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { type ElectricityTable, estimateFootprint } from "../../contract/footprint/arithmetic.ts";
-import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
-import { isFootprintField, parseFootprint } from "../../contract/footprint/parsing.ts";
+import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { errorName } from "../log.ts";
@@ -33,9 +32,6 @@ export interface SendEmailOptions {
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
-/** The headers that decide about a message. None is longer than 300 characters in a request that we accept. */
-const READ_HEADERS = ["content-type", "host", "idempotency-key", "origin", "sec-fetch-site", "x-forwarded-for"];
-const MAX_HEADER_LENGTH = 1000;
 /** Refusals of this kind have a limit of their own per client. */
 const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
 
@@ -68,7 +64,6 @@ const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
 const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would replace the visitor's characters with U+FFFD. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
-const LONG_HEADER = new Refusal(400, "malformed", "A header is too long.", { isEarly: true });
 const FOREIGN = new Refusal(403, "foreign-origin", "Messages from other sites are not accepted.", { isEarly: true });
 const AWAY = new Refusal(
   503,
@@ -94,8 +89,7 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.addContentTypeParser(
       FORM_TYPE,
       parsedBy((_request, body, done) => {
-        if (isUtf8(percentDecoded(body))) done(null, Object.fromEntries(new URLSearchParams(body)));
-        else done(INVALID_UTF8);
+        done(null, Object.fromEntries(new URLSearchParams(body)));
       }),
     );
 
@@ -103,9 +97,6 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     const refusals = options.rules.rateLimits.length > 0 ? limitRefusals(options.limits) : null;
 
     scope.addHook("onRequest", (request, reply, next) => {
-      if (READ_HEADERS.some((name) => (request.headers[name]?.length ?? 0) > MAX_HEADER_LENGTH)) {
-        return next(LONG_HEADER);
-      }
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
       if (verdict.kind === "foreign") return next(FOREIGN);
       if (verdict.kind === "allowed") {
@@ -168,12 +159,6 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
     stream.once("end", () => resolve(buffer.subarray(0, length)));
     stream.once("error", () => reject(INCOMPLETE));
   });
-}
-
-function percentDecoded(body: string): Buffer {
-  const bytes = Buffer.from(body).toString("latin1");
-  const decoded = bytes.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(decoded, "latin1");
 }
 
 type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
@@ -249,12 +234,6 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   return reply.code(303).header("location", `/contact?${query}#${SENT_ALERT_ID}`).send();
 }
 
-/** The log contains no sender input, so unknown field names are left out. */
-function loggedName(field: string): string {
-  const isUnknown = field.startsWith(FIELD_PREFIX) && !isFootprintField(field.slice(FIELD_PREFIX.length));
-  return isUnknown ? "footprint" : field;
-}
-
 function answerError(
   error: Error,
   { status, reason, message: text, details }: Refusal,
@@ -271,8 +250,7 @@ function answerError(
     noteDefect(error);
     request.log.error({ event: reason, error: errorName(error) }, "message not stored");
   } else {
-    const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
-    request.log.info({ event: "refused", reason, ...logged }, "message refused");
+    request.log.info({ event: "refused", reason }, "message refused");
   }
   reply.code(status).header("cache-control", "no-store");
   if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));

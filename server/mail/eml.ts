@@ -1,40 +1,29 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
-import { errorCode } from "../log.ts";
-import { MailError, type Mailer } from "./mailer.ts";
+import { errorName, isSystemError } from "../log.ts";
+import { compile, MailError, type Mailer } from "./mailer.ts";
 
-// Takes less time and memory than an import: see http/limits.ts.
-const { createTransport }: typeof import("nodemailer") = createRequire(import.meta.url)("nodemailer");
-
-/** Errors that persist until an operator fixes the folder. */
-const FOLDER_UNUSABLE = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "EISDIR"];
 const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
 
 const emlFolder = (dataDir: string) => join(dataDir, "outbox");
 
 export function createEmlMailer(dataDir: string): Mailer {
   const folder = emlFolder(dataDir);
-  const transport = createTransport({
-    streamTransport: true,
-    buffer: true,
-    newline: "windows",
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
   return {
     destination: `files in ${folder}`,
     async send(mail) {
       const name = `${mail.reference}${mail.part ? `.${mail.part}` : ""}.eml`;
       try {
         if (!REFERENCE_PATTERN.test(mail.reference)) throw new Error("not a reference, so not a file of the outbox");
-        const { message } = await transport.sendMail(mail);
-        if (!Buffer.isBuffer(message)) throw new Error("the email was not built in memory");
+        const content = await compile(mail).build();
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await writeWhole(folder, name, message);
+        await writeWhole(folder, name, content);
       } catch (error) {
-        throw classifyFileError(error);
+        const problem = `the email could not be written to the folder DATA_DIR/outbox (${errorName(error)})`;
+        // No mail can be written until an operator has fixed the disk or the folder.
+        if (isSystemError(error)) throw new MailError("blocked", `${problem}: check its disk, owner and permissions`);
+        throw new MailError("temporary", problem);
       }
     },
     undo: async ({ reference }) => void (await removeEmls(dataDir, [reference])),
@@ -76,11 +65,4 @@ async function listFiles(dataDir: string): Promise<{ name: string; reference: st
     const reference = FILE_NAME.exec(name)?.[1] ?? "";
     return REFERENCE_PATTERN.test(reference) ? { name, reference } : [];
   });
-}
-
-function classifyFileError(error: unknown): MailError {
-  const code = errorCode(error) ?? "no code";
-  return FOLDER_UNUSABLE.includes(code)
-    ? new MailError("blocked", `the folder DATA_DIR/outbox is not writable (${code}): check its owner and permissions`)
-    : new MailError("temporary", `the email could not be written to the folder DATA_DIR/outbox (${code})`);
 }

@@ -1,14 +1,12 @@
 import { createRequire } from "node:module";
-import type MailComposer from "nodemailer/lib/mail-composer";
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import { systemClock, withinMs } from "../time.ts";
-import { MailError, type Mailer } from "./mailer.ts";
+import { compile, MailError, type Mailer } from "./mailer.ts";
 
 // Takes less time and memory than an import: see http/limits.ts.
 const require = createRequire(import.meta.url);
 const { parseConnectionUrl }: typeof import("nodemailer/lib/shared") = require("nodemailer/lib/shared");
-const Composer: typeof MailComposer = require("nodemailer/lib/mail-composer");
 const Connection: typeof SMTPConnection = require("nodemailer/lib/smtp-connection");
 
 export interface SmtpLimits {
@@ -41,7 +39,7 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
           const isUtf8 = /[ -]SMTPUTF8\b/i.test(String(connection.lastServerResponse));
           if (!isUtf8 && mail.envelope.to.some(needsSmtpUtf8)) throw new MailError("permanent", NO_SMTPUTF8);
           await signIn(connection, server);
-          const composed = new Composer({ ...mail, disableFileAccess: true, disableUrlAccess: true }).compile();
+          const composed = compile(mail);
           const content = composed.createReadStream();
           // Once the connection has taken the last byte. The library's errors do not say how far it came.
           content.once("end", () => (isContentSent = true));
@@ -140,7 +138,7 @@ const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
 /** Any other answer after the content leaves open whether the mail server has the mail. */
 const REFUSAL = /^[45]\d\d/;
 /** The library rejected the mail before sending a byte; a retry cannot help. */
-const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
+const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 
 const NO_SMTPUTF8 = "the mail server does not support addresses with letters such as é (SMTPUTF8)";
 
@@ -176,14 +174,10 @@ function classify(error: unknown): MailError {
     return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);
   }
   if (reply > 0) return new MailError("temporary", `${reply} from the mail server, before it received the mail`);
-  if (response !== "" && !REFUSAL.test(response)) {
-    return new MailError("temporary", `an answer of the mail server without an error code${step}`);
+  if (UNSENDABLE.includes(code) && response === "") {
+    return new MailError("permanent", `the email is not valid (${code})`);
   }
-  if (UNSENDABLE.includes(code)) return new MailError("permanent", `the email is not valid (${code})`);
-  if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`);
-  if (code === "ETIMEDOUT") return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)");
-  const problem = `no connection to the mail server, or a broken connection (${cause || "no code"})`;
-  return new MailError("temporary", problem);
+  return new MailError("temporary", `no connection to the mail server, or no usable answer (${cause || "no code"})`);
 }
 
 function authenticationError(reply: string): MailError {
