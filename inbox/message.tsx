@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Table } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
@@ -49,11 +49,11 @@ export function MessageScreen() {
 }
 
 /** The functions that leave the message do nothing if the operator has left it already or is typing. */
-function usePlace(reference: string, tab?: ListView["tab"]) {
+function useNeighbours(reference: string, tab?: ListView["tab"]) {
   const navigate = useNavigate();
   const view = route.useSearch();
   const { pathname } = useLocation();
-  const options = trpc.place.queryOptions({ reference, ...filterOf(view), ...(tab && { tab }) });
+  const options = trpc.neighbours.queryOptions({ reference, ...filterOf(view), ...(tab && { tab }) });
   const isStillHere = () => location.pathname === pathname && !isOccupied();
   const show = async (reference: string | null) => {
     if (reference !== null && isStillHere())
@@ -68,21 +68,21 @@ function usePlace(reference: string, tab?: ListView["tab"]) {
     show,
     goToList,
     goToNext: async () => {
-      // The loaded place may be missing or outdated. It is used only if loading it again fails.
-      const place = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
-      await (place?.next ? show(place.next) : goToList());
+      // The loaded neighbours may be missing or outdated. They are used only if loading them again fails.
+      const known = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
+      await (known?.next ? show(known.next) : goToList());
     },
     goBack: () => navigate({ to: "/messages/$reference", params: { reference }, search: view }),
   };
 }
 
 function MessageNav({ reference }: { reference: string }) {
-  const { options, view, show, goToList } = usePlace(reference);
-  const { data: place } = useQuery(options);
+  const { options, view, show, goToList } = useNeighbours(reference);
+  const { data: neighbours } = useQuery(options);
   // A key may be pressed before the neighbours have loaded.
   const go = (to: "previous" | "next") =>
     queryClient.ensureQueryData(options).then(
-      (place) => show(place[to]),
+      (neighbours) => show(neighbours[to]),
       () => {},
     );
   useKeys({
@@ -102,17 +102,16 @@ function MessageNav({ reference }: { reference: string }) {
       <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
         {view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}
       </Link>
-      <Text span size="sm" c="dimmed" ml="auto">
-        {place?.position && `${formatNumber(place.position)} of ${formatNumber(place.total)}`}
-      </Text>
-      {neighbour("Previous", place?.previous)}
-      {neighbour("Next", place?.next)}
+      <Group ml="auto">
+        {neighbour("Previous", neighbours?.previous)}
+        {neighbour("Next", neighbours?.next)}
+      </Group>
     </Group>
   );
 }
 
 function Message({ message, now }: { message: MessageDetail; now: Date }) {
-  const { goToNext, goBack } = usePlace(message.reference, "unanswered");
+  const { goToNext, goBack } = useNeighbours(message.reference, "unanswered");
   const writing = useDraft(message);
   const { answeredAt, expiresAt, footprint, others } = message;
   const { mail } = message.deliveries;
@@ -231,7 +230,7 @@ function Reasons({ message }: { message: MessageDetail }) {
 
 function MessageActions({ message }: { message: MessageDetail }) {
   const { reference, answeredAt, allowed } = message;
-  const { goToList, goToNext, goBack } = usePlace(reference, "unanswered");
+  const { goToList, goToNext, goBack } = useNeighbours(reference, "unanswered");
   const { perform, question } = useActions();
   const isAnswered = answeredAt !== null;
   const act = (action: Action, goOn?: () => Promise<void>) =>

@@ -83,12 +83,12 @@ export const router = t.router({
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx }) => readDetail(reference, ctx)),
 
-  place: operation
+  neighbours: operation
     .input(FILTER.extend(REFERENCE.shape))
     .query(async ({ input: { reference, ...filter }, ctx: { store } }) => {
-      const place = await store.messages.placeOf(reference, filter);
-      if (!place) throw new NoMessage(reference);
-      return place;
+      const neighbours = await store.messages.neighbours(reference, filter);
+      if (!neighbours) throw new NoMessage(reference);
+      return neighbours;
     }),
 
   act: operation

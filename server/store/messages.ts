@@ -18,15 +18,6 @@ export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quar
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
 
-export interface MessagePlace {
-  /** Counted from 1; `null` if the list does not contain the message, such as an answered one in `unanswered`. */
-  position: number | null;
-  total: number;
-  /** References of its neighbours in the list, or of those that it would have. */
-  previous: string | null;
-  next: string | null;
-}
-
 export type StoredEvent = Pick<RowOf<"events">, "at" | "kind" | "channel" | "detail" | "author">;
 
 export interface MessageFilter {
@@ -39,8 +30,9 @@ export interface MessageFilter {
   tab?: Tab | undefined;
   /** Words that are all in the message, its notes or replies, ignoring case and accents. */
   search?: string | undefined;
-  /** Continues the list after this message, with the newest first. */
+  /** Continues the list after this message, newest first, or before it, oldest first. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
+  before?: Pick<StoredMessage, "acceptedAt" | "id">;
   offset?: number;
   limit?: number;
 }
@@ -61,6 +53,7 @@ const COUNTED = Object.entries(TAB_CONDITION)
   .map(([tab, condition]) => `count(CASE WHEN ${condition} THEN 1 END) AS "${tab}"`)
   .join(", ");
 const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
+const OLDEST_FIRST = "ORDER BY accepted_at, id";
 
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
@@ -74,10 +67,9 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   if (filter.tab && filter.tab !== "all") conditions.push(TAB_CONDITION[filter.tab]);
   if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
   if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
-  if (filter.after) {
-    const { acceptedAt, id } = filter.after;
-    conditions.push(`(accepted_at, id) < (${place(acceptedAt)}, ${place(id)})`);
-  }
+  const { before, after } = filter;
+  if (before) conditions.push(`(accepted_at, id) > (${place(before.acceptedAt)}, ${place(before.id)})`);
+  if (after) conditions.push(`(accepted_at, id) < (${place(after.acceptedAt)}, ${place(after.id)})`);
   conditions.push(...hasWords(filter.search ?? "", dialect, place));
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
@@ -87,8 +79,17 @@ export type Messages = ReturnType<typeof createMessages>;
 export function createMessages(database: Database, account: string | null) {
   const { query, dialect } = database;
 
-  async function read(sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
+  async function list(filter: MessageFilter): Promise<StoredMessage[]> {
+    const { offset = 0, limit, before } = filter;
+    const values: Value[] = [];
+    const where = whereOf(filter, dialect, values);
+    const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
+    const sql = `SELECT id FROM ${MESSAGES} ${where} ${before ? OLDEST_FIRST : NEWEST_FIRST} ${part}`;
     return readMessages(database, await readColumn<number>(query, sql, values));
+  }
+
+  async function find(reference: string): Promise<StoredMessage | null> {
+    return (await list({ references: [reference] }))[0] ?? null;
   }
 
   function readEvents(references: readonly string[], condition = "TRUE") {
@@ -104,13 +105,8 @@ export function createMessages(database: Database, account: string | null) {
     ...createActions(database, account),
     ...createReplies(database, account),
 
-    list(filter: MessageFilter): Promise<StoredMessage[]> {
-      const { offset = 0, limit } = filter;
-      const values: Value[] = [];
-      const where = whereOf(filter, dialect, values);
-      const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
-      return read(`SELECT id FROM ${MESSAGES} ${where} ${NEWEST_FIRST} ${part}`, values);
-    },
+    list,
+    find,
 
     countTabs({ tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
       const values: Value[] = [];
@@ -118,28 +114,13 @@ export function createMessages(database: Database, account: string | null) {
       return onlyRow(query, `SELECT ${COUNTED} FROM ${MESSAGES} ${where}`, values);
     },
 
-    async find(reference: string): Promise<StoredMessage | null> {
-      const sql = "SELECT id FROM messages WHERE reference = $1";
-      return (await read(sql, [normaliseReference(reference)]))[0] ?? null;
-    },
-
-    async placeOf(reference: string, filter: MessageFilter): Promise<MessagePlace | null> {
-      const values: Value[] = [normaliseReference(reference)];
-      const found = `SELECT id, accepted_at FROM ${MESSAGES} ${whereOf(filter, dialect, values)}`;
-      const thatAre = (comparison: string) =>
-        `FROM found WHERE (found.accepted_at, found.id) ${comparison} (shown.accepted_at, shown.id)`;
-      const neighbour = (comparison: string, order: string) =>
-        `(SELECT reference FROM messages WHERE id = (SELECT id ${thatAre(comparison)} ${order} LIMIT 1))`;
-      const [place] = await query<MessagePlace>(
-        `WITH found AS MATERIALIZED (${found})
-         SELECT (SELECT count(*) FROM found) AS total,
-           (SELECT (SELECT count(*) ${thatAre(">=")}) FROM found WHERE found.id = shown.id) AS position,
-           ${neighbour(">", NEWEST_FIRST.replaceAll(" DESC", ""))} AS previous,
-           ${neighbour("<", NEWEST_FIRST)} AS next
-         FROM messages AS shown WHERE shown.reference = $1`,
-        values,
-      );
-      return place ?? null;
+    /** References of the messages before and after this one in the list, or where it would be in it. */
+    async neighbours(reference: string, filter: MessageFilter) {
+      const shown = await find(reference);
+      if (!shown) return null;
+      const nearest = async (part: MessageFilter) =>
+        (await list({ ...filter, ...part, limit: 1 }))[0]?.reference ?? null;
+      return { previous: await nearest({ before: shown }), next: await nearest({ after: shown }) };
     },
 
     /** Oldest first. */

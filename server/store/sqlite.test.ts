@@ -335,7 +335,7 @@ test("uses an index for its queries, so that they do not slow down with many mes
   // A search must read every message, but each further page continues where the previous one ended.
   await store.messages.list({ search: "wind", after, limit: 51 });
   await store.messages.list({ references: ["BC-0000-00"] });
-  await store.messages.placeOf("BC-0000-00", {});
+  await store.messages.neighbours("BC-0000-00", {});
   expect(plans.size).toBeGreaterThan(30);
   for (const [sql, plan] of plans) {
     expect([sql, plan]).not.toEqual([

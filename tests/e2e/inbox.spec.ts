@@ -250,17 +250,16 @@ test("keys lead from message to message, mark, and undo", async ({ page, inbox: 
   await expect(notice(page)).toContainText("The action failed. It went wrong. Some messages may have changed: check");
   await press(page, "j", "k", "o");
   await expect(title(page)).toHaveText("First");
-  await expect(page.getByText("1 of 4")).toBeVisible();
   await press(page, "j");
   await expect(title(page)).toHaveText("Second");
   // A key that is pressed before the neighbours have loaded takes effect afterwards.
-  const tellPlaces = await hold(page, "**/operations/place?*");
+  const tellNeighbours = await hold(page, "**/operations/neighbours?*");
   await press(page, "j");
   await expect(title(page)).toHaveText("Third");
   const answered = page.waitForResponse("**/operations/act*");
   await press(page, "e");
   await answered;
-  tellPlaces();
+  tellNeighbours();
   await expect(title(page)).toHaveText("Fourth");
   // A failed attempt to undo can be repeated.
   await page.route("**/operations/undo*", (route) => route.fulfill(failure("No answer.")), { times: 1 });

@@ -66,20 +66,20 @@ export function listingSuite(test: ContractTest): void {
     expect(paged).toHaveLength(7);
   });
 
-  test("returns each message's position in any list", async ({ node }) => {
+  test("returns each message's neighbours in any list", async ({ node }) => {
     const send = (hours: number) => store(node, submissionOf(), later(hours * HOUR_MS));
     const [first, second, third, answered] = [await send(0), await send(1), await send(2), await send(3)];
     await act(node, "answer", [answered]);
     const places: [string, MessageFilter, object | null][] = [
-      [second, {}, { position: 3, total: 4, previous: third, next: first }],
-      [answered.toLowerCase(), {}, { position: 1, total: 4, previous: null, next: third }],
+      [second, {}, { previous: third, next: first }],
+      [answered.toLowerCase(), {}, { previous: null, next: third }],
       // This message was answered meanwhile: it has left the list, but still has neighbours.
-      [answered, { tab: "unanswered" }, { position: null, total: 3, previous: null, next: third }],
-      [first, { search: "question" }, { position: 4, total: 4, previous: second, next: null }],
+      [answered, { tab: "unanswered" }, { previous: null, next: third }],
+      [first, { search: "question" }, { previous: second, next: null }],
       ["BC-NONE-00", {}, null],
     ];
     for (const [reference, filter, place] of places)
-      expect(await node.messages.placeOf(reference, filter)).toEqual(place);
+      expect(await node.messages.neighbours(reference, filter)).toEqual(place);
   });
 
   test("finds words in any script, ignoring case and accents, without wildcards", async ({ node }) => {
