@@ -1,16 +1,14 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
+import { REPLY_UNDO_MS } from "../contract/desk.ts";
 import { serially } from "../contract/serially.ts";
 import { visible } from "../contract/text.ts";
 import { type Action, type ActionResult, call, describeFailure, download, isRefused, reloadAll } from "./api.ts";
 import { Dialog, type DialogProps } from "./parts.tsx";
 import { plural, STATE } from "./words.ts";
 
-/** Long enough to read. The list shows the result too. */
-const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
-const MARKED_UNASKED = 10;
 
 interface ActionLabels {
   label: string;
@@ -34,14 +32,13 @@ export interface Notice {
   text: string;
   details?: readonly string[];
   undo?: (() => void) | undefined;
-  shownMs?: number;
 }
 
 let undo: (() => void) | undefined;
 /** Waits for a running action, so that a key pressed early undoes it. */
 export const undoLast = () => void oneByOne(async () => undo?.());
 
-export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHOW_SUCCESS_MS }: Notice): void {
+export function notify({ tone, text, details = [], undo: undoThis }: Notice): void {
   const itsUndo =
     undoThis &&
     (() => {
@@ -53,7 +50,8 @@ export function notify({ tone, text, details = [], undo: undoThis, shownMs = SHO
     color: { success: "green", warning: "yellow", failure: "red" }[tone],
     role: tone === "failure" ? "alert" : "status",
     className: "notice",
-    autoClose: tone === "success" ? shownMs : false,
+    // As long as a reply can be taken back.
+    autoClose: tone === "success" ? REPLY_UNDO_MS : false,
     closeButtonProps: { "aria-label": "Dismiss" },
     title: text,
     message: (
@@ -120,22 +118,18 @@ export function useQuestion() {
   return { ask, question };
 }
 
-/** Asks for a confirmation if the action cannot be undone or marks many messages. Render `question`. */
+/** Asks before messages are deleted. Render `question`. */
 export function useActions() {
   const { ask, question } = useQuestion();
   const perform = (action: Action, messages: readonly Target[], options?: PerformOptions) => {
     const act = () => void performNow(action, messages, options);
-    const { label, isMark } = ACTION_LABELS[action];
+    if (action !== "delete") return act();
     const count = plural(messages.length, "message");
-    if (action === "delete") {
-      const [only, second] = messages;
-      const what = only && !second ? `the message from ${visible(only.name)}` : count;
-      const text =
-        "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
-      ask({ title: `Delete ${what}?`, children: <p>{text}</p>, confirm: `Delete ${count}`, color: "red", act });
-    } else if (isMark && messages.length > MARKED_UNASKED) {
-      ask({ title: `${label}: ${count}?`, children: <p>You can undo this.</p>, confirm: label, act });
-    } else act();
+    const [only, second] = messages;
+    const what = only && !second ? `the message from ${visible(only.name)}` : count;
+    const text =
+      "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
+    ask({ title: `Delete ${what}?`, children: <p>{text}</p>, confirm: `Delete ${count}`, color: "red", act });
   };
   return { perform, question };
 }

@@ -20,46 +20,23 @@ export type Person = Outputs["person"];
 
 const TOKEN_KEY = "inbox-token";
 const TOKEN_IN_FRAGMENT = /^#([\w-]{43})/;
-const ASK_TABS_MS = 250;
 
 let token: string | null = null;
-let isAccepted = false;
 
 /**
- * Takes the token from the URL's fragment, which browsers send to no server, and removes it from the URL. Otherwise
- * uses the token that this tab had before a reload, or asks the inbox's other tabs, for a link opened in a new tab.
- * Resolves to whether it found a token.
+ * Takes the token from the URL's fragment, which browsers send to no server, and removes it from the URL. Reloads and
+ * new tabs use the stored one, which only pages of this run's host and port can read.
  */
-export async function obtainToken(): Promise<boolean> {
+export function obtainToken(): boolean {
   const given = TOKEN_IN_FRAGMENT.exec(location.hash)?.[1];
   if (given) {
-    sessionStorage.setItem(TOKEN_KEY, given);
+    localStorage.setItem(TOKEN_KEY, given);
     history.replaceState(null, "", location.pathname + location.search);
   }
   // A new address that is pasted into this tab differs only in its fragment, so the browser does not load it.
   addEventListener("hashchange", () => TOKEN_IN_FRAGMENT.test(location.hash) && location.reload());
-
-  // Only pages of this server receive the token: a channel belongs to one host and port.
-  const channel = new BroadcastChannel(TOKEN_KEY);
-  token = given ?? sessionStorage.getItem(TOKEN_KEY) ?? (await askOtherTabs(channel));
-  if (token) sessionStorage.setItem(TOKEN_KEY, token);
-  // A wrong token, for example from a link, is not passed on.
-  channel.addEventListener("message", ({ data }) => {
-    if (data === "ask" && token && isAccepted) channel.postMessage({ token });
-  });
+  token = localStorage.getItem(TOKEN_KEY);
   return token !== null;
-}
-
-function askOtherTabs(channel: BroadcastChannel): Promise<string | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(null), ASK_TABS_MS);
-    channel.addEventListener("message", ({ data }) => {
-      if (typeof data?.token !== "string") return;
-      clearTimeout(timer);
-      resolve(data.token);
-    });
-    channel.postMessage("ask");
-  });
 }
 
 const headers = () => ({ authorization: `Bearer ${token}` });
@@ -83,7 +60,6 @@ export const call = createTRPCClient<Router>({
             const headers = { ...init.headers, authorization: `Bearer ${token}` };
             const answer = await fetch(input, { ...init, headers });
             liveStatus = answer.status;
-            isAccepted = answer.ok;
             return answer;
           },
         }),
@@ -156,10 +132,8 @@ function openStream(): () => void {
     hasEnded = true;
     subscription.unsubscribe();
     if (liveStatus === 401 || liveStatus === 403) return setLive({ connection: "refused" });
-    // Reopens a broken stream at once, because only that shows whether the command still runs.
-    const isBroken = liveStatus === 200 && live.connection === "live";
     if (liveStatus !== 200) setLive({ connection: "lost" });
-    const timer = setTimeout(() => (close = openStream()), isBroken ? 0 : RETRY_MS);
+    const timer = setTimeout(() => (close = openStream()), RETRY_MS);
     close = () => clearTimeout(timer);
   };
   const subscription = call.changes.subscribe(undefined, {

@@ -1,7 +1,6 @@
 import { Box, Stack, Text } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { Notifications } from "@mantine/notifications";
-import { useIsFetching } from "@tanstack/react-query";
 import {
   createRootRoute,
   createRoute,
@@ -60,7 +59,6 @@ function Shell() {
  */
 function FocusOnArrival(): null {
   const location = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation });
-  const isFetching = useIsFetching() > 0;
   const before = useRef(location);
   const hadFocus = useRef(false);
   useWindowEvent("focusin", () => {
@@ -75,8 +73,12 @@ function FocusOnArrival(): null {
     else focusTitle();
   }, [location]);
   useEffect(() => {
-    if (!isFetching && hadFocus.current && document.activeElement === document.body) focusTitle();
-  }, [isFetching]);
+    const observer = new MutationObserver(() => {
+      if (hadFocus.current && document.activeElement === document.body) focusTitle();
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
   return null;
 }
 

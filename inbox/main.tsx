@@ -66,7 +66,7 @@ const container = document.getElementById("inbox");
 if (!container) throw new Error("index.html has no element for the inbox.");
 setVariables(document.documentElement);
 const root = createRoot(container);
-const hasToken = await obtainToken();
+const hasToken = obtainToken();
 if (hasToken) followChanges();
 saveOnLeaving();
 root.render(

@@ -1,11 +1,11 @@
-import { Alert, Button, Group, Stack, Table } from "@mantine/core";
+import { Alert, Button, Group, Stack, Table, Textarea } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { site } from "../app/site.ts";
+import { useEffect, useState } from "react";
 import { CONTACT_FIELDS, type ContactField, FIELD_NAMES } from "../contract/contact-message.ts";
 import { formatMass } from "../contract/footprint/fields.ts";
-import { describeInputs, estimateNotes, estimateSummary } from "../contract/footprint/words.ts";
+import { describeInputs, estimateSummary } from "../contract/footprint/words.ts";
 import { asSentence, capitalised, visibleLines } from "../contract/text.ts";
 import { ACTION_LABELS, attempt, useActions } from "./actions.tsx";
 import { type Action, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
@@ -20,15 +20,22 @@ const route = getRouteApi("/messages/$reference");
 
 export function MessageScreen() {
   const { reference } = route.useParams();
+  return <OneMessage key={reference} reference={reference} />;
+}
+
+function OneMessage({ reference }: { reference: string }) {
   const query = useQuery(trpc.message.queryOptions({ reference }));
   const isGone = isNotFound(query.error);
   const message = isGone ? undefined : query.data;
-  const now = useNow(message?.waits.reply?.until);
+  const now = useNow();
+  /** A reply that is typed before the message has loaded; otherwise its letters would act as keys. */
+  const [early, setEarly] = useState<string | null>(null);
+  useKeys({ r: () => (message ? message.allowed.includes("reply") && focusReply() : setEarly("")) });
   // This operator's other window may have saved a newer draft.
   useWindowEvent("focus", () => query.refetch());
   return (
     <>
-      <MessageNav key={`nav-${reference}`} reference={reference} />
+      <MessageNav reference={reference} />
       <header>
         {/* One heading while loading and afterwards, so that it keeps the focus. */}
         <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
@@ -42,7 +49,10 @@ export function MessageScreen() {
           <p>It was deleted or erased, or its retention period ended.</p>
         </EmptyPanel>
       ) : (
-        <Loaded query={query}>{(message) => <Message key={reference} message={message} now={now} />}</Loaded>
+        <Loaded query={query}>{(message) => <Message message={message} now={now} early={early} />}</Loaded>
+      )}
+      {early !== null && !message && (
+        <Textarea label="Reply" autoFocus value={early} onChange={({ target }) => setEarly(target.value)} />
       )}
     </>
   );
@@ -110,9 +120,15 @@ function MessageNav({ reference }: { reference: string }) {
   );
 }
 
-function Message({ message, now }: { message: MessageDetail; now: Date }) {
+function Message({ message, now, early }: { message: MessageDetail; now: Date; early: string | null }) {
   const { goToNext, goBack } = useNeighbours(message.reference, "unanswered");
   const writing = useDraft(message);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => {
+    if (early === null) return;
+    writing.insert(early);
+    focusReply();
+  }, []);
   const { answeredAt, expiresAt, footprint, others } = message;
   const { mail } = message.deliveries;
   return (
@@ -133,12 +149,6 @@ function Message({ message, now }: { message: MessageDetail; now: Date }) {
               <Table
                 data={{ body: describeInputs(footprint).map(({ label, value, kg }) => [label, value, formatMass(kg)]) }}
               />
-              <details className="soft">
-                <summary>How it was computed</summary>
-                {estimateNotes(footprint, site.pricePerTonne).map((note) => (
-                  <p key={note}>{note}</p>
-                ))}
-              </details>
             </Card>
           )}
         </Stack>
@@ -154,7 +164,7 @@ function Message({ message, now }: { message: MessageDetail; now: Date }) {
                   </Link>,
                 ],
                 ["Received", formatTime(message.acceptedAt)],
-                message.waits.mail && ["Email", waitText(message.waits.mail, now)],
+                message.waits.mail && ["Delivery", waitText(message.waits.mail, now)],
                 mail.attempts > 1 && ["Attempts", formatNumber(mail.attempts)],
                 answeredAt && ["Answered", formatTime(answeredAt)],
                 expiresAt && ["Kept until", formatTime(expiresAt)],
@@ -244,7 +254,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
   const answerAndGoOn = () =>
     isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : act("answer", goToNext);
   const markSpam = () => allowed.includes("spam") && act("spam", goToNext);
-  useKeys({ e: answerAndGoOn, "!": markSpam, r: () => allowed.includes("reply") && focusReply() });
+  useKeys({ e: answerAndGoOn, "!": markSpam });
 
   /** The second click of a double click would act on the next message. */
   const button = (label: string, press: () => unknown, look = {}) => (

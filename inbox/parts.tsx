@@ -1,15 +1,6 @@
 import { Alert, Button, Group, Paper, Stack, Table, Text } from "@mantine/core";
 import { useDidUpdate, useDocumentTitle, useInterval } from "@mantine/hooks";
-import {
-  type FormEvent,
-  type ReactNode,
-  type SyntheticEvent,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type FormEvent, type ReactNode, type SyntheticEvent, useId, useLayoutEffect, useRef, useState } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/text.ts";
@@ -128,19 +119,13 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/** Updated every half minute and after every change, because ages grow without changes too, and at this time. */
-export function useNow(at: Date | null = null): Date {
+/** Updated every half minute and after every change, because ages grow without changes too. */
+export function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
   const { token } = useLive();
   const tick = () => setNow(new Date());
   useInterval(tick, 30_000, { autoInvoke: true });
   useDidUpdate(tick, [token]);
-  const atMs = at?.getTime() ?? 0;
-  useEffect(() => {
-    const leftMs = atMs - Date.now();
-    const timer = leftMs > 0 && leftMs < 60_000 && setTimeout(() => setNow(new Date()), leftMs + 1);
-    return () => clearTimeout(timer || undefined);
-  }, [atMs]);
   return now;
 }
 

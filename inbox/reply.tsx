@@ -3,7 +3,7 @@ import { getHotkeyHandler } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { site } from "../app/site.ts";
-import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, quote, REPLY_UNDO_MS } from "../contract/desk.ts";
+import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, quote } from "../contract/desk.ts";
 import { asSentence, visible } from "../contract/text.ts";
 import { attempt, useActions, useQuestion } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll, trpc } from "./api.ts";
@@ -87,7 +87,7 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
         if (outcome === "stored") {
           const undo = () => takeBack(reference, key, goBack);
           const when = wait ? waitText(wait, new Date()) : "";
-          return { tone: "success", text: `Stored. ${when}`, undo, shownMs: REPLY_UNDO_MS };
+          return { tone: "success", text: `Stored. ${when}`, undo };
         }
         const answered = `${visible(by.author ?? "A colleague")} answered at ${formatSince(by.at, new Date())}.`;
         if (!isStillHere) return { tone: "failure", text: `${answered} Your reply to ${reference} was not sent.` };

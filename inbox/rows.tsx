@@ -1,6 +1,6 @@
 import { Badge, Checkbox, Text } from "@mantine/core";
 import { Link, type SearchSchemaInput } from "@tanstack/react-router";
-import { type FocusEvent, useEffect, useRef } from "react";
+import { type FocusEvent, useLayoutEffect, useRef } from "react";
 // The small variant of zod, because the full one contains its error messages in every language.
 import * as z from "zod/mini";
 import { CONTACT_FIELDS, FIELD_NAMES } from "../contract/contact-message.ts";
@@ -56,7 +56,8 @@ export const rowId = (reference: string) => `message-${reference}`;
 /** If the focused row leaves the list, focuses the row that takes its place, or the heading of an empty list. */
 function useKeptFocus(messages: readonly MessageView[]) {
   const focused = useRef<number | null>(null);
-  useEffect(() => {
+  // Before the page's heading gets the focus.
+  useLayoutEffect(() => {
     if (focused.current === null || document.activeElement !== document.body) return;
     const next = messages[Math.min(focused.current, messages.length - 1)];
     document.getElementById(next ? rowId(next.reference) : "screen-title")?.focus({ preventScroll: true });
