@@ -33,7 +33,7 @@ import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import type { Database, Query } from "./database.ts";
 import type { Store } from "./open-store.ts";
 import { createStore, type StoreOptions } from "./open-store.ts";
-import { openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
+import { openSqlite, sqliteFile } from "./sqlite.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 const WEBSITE = { isServer: true };
@@ -282,19 +282,6 @@ test.each<[what: string, write: (file: string) => void]>([
   expect(readFileSync(file)).toEqual(before);
   rmSync(file);
   await openIn(folder, WEBSITE);
-});
-
-test.each([
-  [5 | (2 << 8), /locked/],
-  [8, /read-only/],
-  [10 | (4 << 8), /disk reported an error/],
-  [11, /damaged/],
-  [13, /disk is full.+DATA_DIR/],
-  [14, /cannot be opened/],
-])("code %i makes the store unavailable", (errcode, message) => {
-  const error = Object.assign(new Error("x"), { code: "ERR_SQLITE_ERROR", errcode });
-  expect(toStoreError(error)).toBeInstanceOf(StoreUnavailable);
-  expect(toStoreError(error)).toMatchObject({ message: expect.stringMatching(message), cause: error });
 });
 
 test("uses an index for its queries, so that they do not slow down with many messages", async () => {

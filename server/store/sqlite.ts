@@ -302,7 +302,7 @@ const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: str
   15: ["its lock files cannot be used", "DATA_DIR must be on a local disk"],
 };
 
-export function toStoreError(error: unknown): unknown {
+function toStoreError(error: unknown): unknown {
   if (isSystemError(error)) {
     const problem = `The message database cannot be used: its files cannot be reached (${errorCode(error)})`;
     const remedy = "check the disk that holds DATA_DIR, and whether the server's user may read and write there";

@@ -85,13 +85,3 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
   expect(ends).toEqual([expect.any(StoreUnavailable)]);
   await target.close();
 });
-
-test("rejects calls after it was closed, and reports no end", async () => {
-  const { target, ends } = await openTarget();
-  await target.close();
-  await expect(target.part.echo("late")).rejects.toThrow(
-    new StoreUnavailable({ problem: "The message database is closed" }),
-  );
-  await target.close();
-  expect(ends).toEqual([]);
-});

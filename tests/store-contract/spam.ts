@@ -5,7 +5,7 @@ import type { Store } from "../../server/store/open-store.ts";
 import type { Action, StoredMessage } from "../../server/store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest, get } from "./place.ts";
-import { act, later, messageWith, NO_LIMITS, NOON, referenceOf, store, submissionOf, trapped } from "./samples.ts";
+import { act, later, messageWith, NO_LIMITS, NOON, referenceOf, store, submissionOf } from "./samples.ts";
 
 let serial = 0;
 const spamWith = (email = "win@pills.example") => {
@@ -127,13 +127,5 @@ export function spamSuite(test: ContractTest): void {
     );
     expect(await lessonsOf(node)).toEqual([how === "corrected" ? 20 : 0, 20]);
     expect(await reasonFor(other, spamWith("b@x.org"))).toBeNull();
-  });
-
-  test("learns nothing from visitors or restricted messages", async ({ node }) => {
-    for (const submission of [spamWith(), trapped(), from("kept@x.org")]) await store(node, submission);
-    const [{ reference = "" } = {}] = await node.messages.list({ email: "kept@x.org" });
-    await node.people.restrict("kept@x.org", true, NOON);
-    expect([await act(node, "spam", [reference]), await act(node, "answer", [reference])]).toEqual([[], [reference]]);
-    expect((await node.messages.list({})).filter(({ taught }) => taught !== null)).toEqual([]);
   });
 }
