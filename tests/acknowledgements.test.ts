@@ -52,20 +52,6 @@ it("is sent to a mailbox once a day in any spelling, and a flood to it does not 
   expect([strangers.mails.length, count("skipped")]).toEqual([3, 49]);
 });
 
-it("is tried for a day and no longer", async () => {
-  const { accept, clock, strangers, start, seen } = await openTwoServers();
-  strangers.behave({ kind: "refuse", at: "recipient", code: 451 });
-  const reference = await accept();
-  const startMs = clock.now().getTime();
-  start({ pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
-  for (let failures = 1; failures <= 27; failures += 1) {
-    const { dueAt = clock.now() } = await seen("deferred", failures);
-    await clock.advanceTo(dueAt);
-  }
-  expect(await seen("failed")).toMatchObject({ reference, attempts: 28 });
-  expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(23.85, 1);
-});
-
 it.each([
   ["no-reply@example.org", "not-a-person"],
   ["Team@example.test", "own-address"],

@@ -3,16 +3,13 @@ import sharp from "sharp";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
-import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
+import { contentsOf, elementsOf, metaOf, textsOf } from "./support/html.ts";
 import { ask, listen, request } from "./support/raw-http.ts";
 import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./support/screens.ts";
 import { startStaticHost } from "./support/static-host.ts";
 
 const SITE = "http://localhost:3000";
 const manifest = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
-const carbon = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
-  pages: { page: string; grams: number; rating: string }[];
-};
 
 let subject: AppUnderTest;
 let port = 0;
@@ -67,19 +64,21 @@ test.each([
 
 test.each([
   ...PATHS_WITHOUT_PAGE,
-  ...["/Contact", "/DELIVERY", "/404.html", "/500.html", "/index.htm", "/nothing/here", "/contact/us"],
-  ...["/contact;jsessionid=1", "/contact%2F..%2F", "/%E4%B8%AD", "/%", "/%zz/%E0%A4%A", "/%00", "/%c0%ae%c0%ae/"],
-  ...["/../package.json", "/..%2fpackage.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/\\..\\.."],
-  ...["/.git/config", "/.env", "/.renderer/render.js", "/dist.json", "/../dist.json", "/_headers"],
-  ...["//evil.example/contact", "/index.html%00.png", "/constructor", "/__proto__"],
-  ...[`/${"a/".repeat(2000)}`, `/${"long".repeat(1000)}`],
+  ...[
+    "/Contact",
+    "/DELIVERY",
+    "/404.html",
+    "/500.html",
+    "/nothing/here",
+    "/contact%2F..%2F",
+    "/%E4%B8%AD",
+    "/%zz/%E0%A4%A",
+  ],
+  ...["/%00", "/../package.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/.env", "/dist.json", "/_headers"],
+  ...["//evil.example/contact", "/constructor", "/__proto__", `/${"a/".repeat(2000)}`],
 ])("%s shows Coming Soon", async (path) => {
   const { status, headers, body } = await ask(port, request(`GET ${path}`));
-  expect(status).toBe(200);
-  expect(headers).toMatchObject({
-    "x-robots-tag": "noindex",
-    "content-security-policy": expect.stringContaining("default-src 'none'"),
-  });
+  expect([status, headers["x-robots-tag"]]).toEqual([200, "noindex"]);
   // All these paths show the page that the end-to-end tests open.
   expect(body).toBe(readFileSync("dist/404.html", "utf8"));
 });
@@ -92,9 +91,8 @@ test("Coming Soon is inside header and footer, and not for search engines", asyn
 });
 
 test.each([
-  ...["/assets", "/assets/", "/assets//", "/assets/?page=1", "/assets/social", "/assets/none.js", "/assets/%00"],
-  ...["/assets/../../package.json", "/assets/..%5c..%5cpackage.json", "/favicon.gif", "/media/", "/media/none.mp4"],
-  ...["/media/..%2f..%2fpackage.json", "/media/%2e%2e/%2e%2e/package.json"],
+  ...["/assets", "/assets//", "/assets/?page=1", "/assets/none.js", "/favicon.gif", "/media/none.mp4"],
+  ...["/assets/../../package.json", "/media/..%2f..%2fpackage.json"],
 ])("%s is a plain 404, never a page", async (path) => {
   const { status, headers, body } = await ask(port, request(`GET ${path}`));
   expect([status, headers["content-type"], body]).toEqual([404, "text/plain; charset=utf-8", "Not found\n"]);
@@ -190,23 +188,6 @@ test("the files for programs exist", async () => {
   const countries = JSON.parse((await get("/countries.json")).text);
   expect(countries).toHaveLength(250);
   expect(countries[0]).toEqual({ cca2: expect.stringMatching(/^[A-Z]{2}$/), name: { common: expect.any(String) } });
-});
-
-test("the footer shows the emissions of a view, and links to the explanation, with the figures of this build", async () => {
-  const [footer = ""] = contentsOf((await open("/privacy")).html, "footer");
-  const own = carbon.pages.find(({ page }) => page === "/privacy")?.grams.toFixed(3);
-  expect(textOf(footer)).toContain(`about what loading this page emits at most (${own} g CO₂e, model)`);
-  const explanation = elementsOf(footer, "a")[textsOf(footer, "a").indexOf("How we count")]?.href ?? "";
-  const { html, headings } = await open(explanation);
-  expect(headings).toEqual(["How we count this site’s carbon"]);
-
-  // The heaviest of each page, and the page itself is left out.
-  const rows = textsOf(html, "tr");
-  const heaviest = carbon.pages.toSorted((a, b) => b.grams - a.grams)[0];
-  expect(rows[1]).toBe(`Home${heaviest?.grams.toFixed(3)}${heaviest?.rating}`);
-  expect(rows).toHaveLength(new Set(carbon.pages.map(({ page }) => page)).size);
-  expect(rows.join()).toMatch(/Get in Touch.*Privacy policy.*Coming Soon/s);
-  expect(textOf(html)).not.toMatch(/\{\w+\}|#\.###/);
 });
 
 test("a plain static host serves the same paths", async () => {

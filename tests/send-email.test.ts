@@ -40,13 +40,8 @@ test.each([
   [400, "application/json", ""],
   [400, "application/json", "{"],
   [400, "application/json", "[]"],
-  [400, "application/json", "null"],
-  [400, "application/json", '"text"'],
   [400, "application/json", `${JSON.stringify(BODY).slice(0, -1)},"footprint":{"__proto__":{"carKm":1}}}`],
-  [400, "application/json", `${JSON.stringify(BODY).slice(0, -1)},"footprint":{"constructor":{"prototype":{}}}}`],
   [415, "text/plain", JSON.stringify(BODY)],
-  [415, "application/xml", "<x/>"],
-  [415, "multipart/form-data; boundary=b", "--b"],
   [413, "application/json", JSON.stringify({ ...BODY, message: "x".repeat(70_000) })],
   [400, "application/json", Buffer.from(JSON.stringify({ ...BODY, name: "Zoë" }), "latin1"), "not valid UTF-8"],
 ])("answers %i and JSON to an unusable %s (case %#)", async (status, type, body, error = "") => {

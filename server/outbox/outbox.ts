@@ -200,9 +200,9 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
   async function tryToSend(claim: Claim): Promise<Pick<Result, "outcome" | "error">> {
     const { message, attempts } = claim;
     const { triedForMs, maxUnknown } = rulesOf(channel);
-    const isTooLate = (inMs: number) =>
-      triedForMs !== undefined && clock.now().getTime() + inMs > message.acceptedAt.getTime() + triedForMs;
-    if (isTooLate(0)) return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
+    if (triedForMs !== undefined && clock.now().getTime() > message.acceptedAt.getTime() + triedForMs) {
+      return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
+    }
     let failure: Failure | null;
     try {
       const reason = await sender.admit?.(claim, time());
@@ -219,7 +219,7 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
       return { outcome: { kind: "failed", error: GIVEN_UP } };
     }
     const delayMs = kind === "temporary" ? retryDelayMs(attempts, random) : null;
-    if (delayMs === null || isTooLate(delayMs)) return { outcome: { kind: "failed", error: shown }, error };
+    if (delayMs === null) return { outcome: { kind: "failed", error: shown }, error };
     return { outcome: { kind: "deferred", delayMs, error: shown }, error };
   }
 
