@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
@@ -21,7 +20,7 @@ import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
 import { APPLICATION_ID, lockFolder, openSqlite } from "./sqlite.ts";
-import { createPrivateFile, writeNewFile } from "./sqlite-files.ts";
+import { createPrivateFile, removeDatabase, writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 import { allTables, type RowOf, type Table } from "./tables.ts";
@@ -129,24 +128,21 @@ interface Backup extends Sql {
 
 /** A copy of the backup with the tables of this version, which `close` removes. The backup stays as it is. */
 async function openBackup(file: string, copy: string): Promise<Backup> {
-  const removeCopy = () => {
-    for (const end of ["", "-wal", "-shm"]) rmSync(copy + end, { force: true });
-  };
   const refuse = (error: unknown) => {
-    throw refusalOf(file, error instanceof StoreUnavailable ? error.cause : error);
+    throw refusalOf(file, error instanceof StoreUnavailable ? (error.cause ?? error) : error);
   };
   try {
-    removeCopy();
+    removeDatabase(copy);
     createPrivateFile(copy);
     await copyBackup(file, copy).catch(refuse);
     const database = await openUpgraded(copy).catch(refuse);
     return {
       dialect: database.dialect,
       query: (sql, values) => database.query(sql, values).catch(refuse),
-      close: () => database.close().finally(removeCopy),
+      close: () => database.close().finally(() => removeDatabase(copy)),
     } as Backup;
   } catch (error) {
-    removeCopy();
+    removeDatabase(copy);
     throw error;
   }
 }

@@ -101,8 +101,6 @@ const DELIVERED = ending(
   `state = 'failed' OR ${IS_MINE} OR state = 'queued' AND changed_at = $5
     OR state = 'quarantined' AND channel <> 'mail' AND lease_token = $3`,
 );
-const FAILED = ended("failed");
-const SKIPPED = ended("skipped");
 const DEFERRED = ending("due_at = $4, error = $5", IS_MINE);
 const PAUSED = ending("error = $4, attempts = attempts - 1", IS_MINE);
 const RETURNED = ending("attempts = attempts - 1", IS_MINE);
@@ -121,9 +119,8 @@ async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): 
     case "delivered":
       return run(DELIVERED, now, queuedAt);
     case "failed":
-      return run(FAILED, now, outcome.error);
     case "skipped":
-      return run(SKIPPED, now, outcome.error);
+      return run(ended(outcome.kind), now, outcome.error);
     case "deferred":
       return run(DEFERRED, now.getTime() + outcome.delayMs, outcome.error);
     case "paused":

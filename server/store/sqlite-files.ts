@@ -15,14 +15,15 @@ export function createPrivateFile(file: string): void {
     chmodSync(file, 0o600);
   } catch (error) {
     const code = errorCode(error) ?? "unknown reason";
-    // A unit with ProtectSystem=strict sees every other folder as read-only.
     const remedy =
-      code === "EROFS"
-        ? "with systemd, add the folder to ReadWritePaths= in the unit; otherwise make the disk writable"
-        : "allow the server's user to write to it, or set DATA_DIR to a folder that this user may write to";
+      "allow the server's user to write to it (with systemd, also in ReadWritePaths=), or set DATA_DIR to another folder";
     const problem = `Messages cannot be stored in ${folder} (${code})`;
     throw new StoreUnavailable({ problem, remedy }, { cause: error });
   }
+}
+
+export function removeDatabase(file: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }
 
 /** A backup is complete or absent, and never overwrites another file. Removes the remains of an interrupted one. */
@@ -31,7 +32,7 @@ export async function writeNewFile(
   write: (temporaryFile: string) => Promise<void> | void,
 ): Promise<void> {
   const temporaryFile = `${file}.partial`;
-  rmSync(temporaryFile, { force: true });
+  removeDatabase(temporaryFile);
   closeSync(openSync(temporaryFile, "wx", 0o600));
   try {
     await write(temporaryFile);
@@ -41,7 +42,7 @@ export async function writeNewFile(
     // Unlike a rename, this refuses a name that is taken.
     linkSync(temporaryFile, file);
   } finally {
-    rmSync(temporaryFile, { force: true });
+    removeDatabase(temporaryFile);
   }
 }
 

@@ -1,4 +1,4 @@
-import { rename } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { SCHEMA_VERSION } from "../../server/store/schema.ts";
@@ -82,6 +82,7 @@ export function openingSuite(test: ContractTest): void {
     await during;
     await expect(node.archive.backup(join(folder, "copy.db"), NOON)).rejects.toThrow(/EEXIST/);
     expect(await other.status.lastBackupAt()).toEqual(later(7));
+    expect(await readdir(folder)).toEqual(["copy.db"]);
 
     await rename(join(folder, "copy.db"), join(folder, "messages.db"));
     const copy = await untilEnd(openStoreInProcess({ dataDir: folder, databaseUrl: null }, { isServer: true }));
