@@ -43,8 +43,7 @@ test("shows its help without opening the database", async () => {
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("exits with 2 if it is used incorrectly, and with 1 and one line each for invalid settings", async () => {
-  expect(await runCliProcess({}, "list", "--colour")).toEqual(refused(/^unknown option '--colour'\n+.+--help/, 2));
+test("exits with 1 and one line each for invalid settings", async () => {
   const wrong = { PORT: "x", DATABASE_URL: "mysql://x" };
   expect(await runCli(wrong, "list")).toEqual(refused(/^PORT is not .+\nDATABASE_URL is not .+\n$/));
   const away = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" };
@@ -77,10 +76,10 @@ describe("on SQLite", () => {
     onTestFinished(() => store.close());
   });
 
-  test("lists in aligned columns, newest first; shows hidden characters and cuts long text", async () => {
+  test("lists in aligned columns, newest first; shows hidden characters, and cuts long text and long lists", async () => {
     expect(await cli("list")).toEqual(done("No messages.\n"));
     const failed = await put({ message: "Good\n\nmorning, everybody" }, 125);
-    await settle("mail", { kind: "failed", error: `550 \u001b[31mno\n${"x".repeat(90)}` }, new Date());
+    await finish(store, "failed", new Date());
     const hostile = { name: "E\u001b[31mve", email: "eve@example.org", message: "\u202EHi" };
     const held = await put(hostile, 3, { isTrapped: true });
     expect((await print("list")).split("\n")).toEqual([
@@ -94,17 +93,11 @@ describe("on SQLite", () => {
     const filter = ["--state", "failed", "--email", "ADA@example.com", "--since", "3h", "--json"];
     expect(await printJson("list", ...filter)).toMatchObject([{ reference: failed, state: "failed", attempts: 1 }]);
     expect(await printJson("list", "--since", "1h", "--json")).toMatchObject([{ reference: held }]);
-    expect(await printJson("list", "--search", "EVERYBODY", "--json")).toMatchObject([{ reference: failed }]);
-  });
-
-  test("cuts long text in a list, and says how many messages it does not show", async () => {
-    const reference = await put({ name: "山".repeat(30), email: `${"e".repeat(200)}@example.com` }, -1);
-    expect(await print("list")).toContain(`${reference}  ${"山".repeat(19)}… <${"e".repeat(39)}…>  `);
-    for (let count = 0; count < 51; count += 1) await put();
-    const [, ...shown] = (await print("list")).trimEnd().split("\n");
-    expect(shown).toHaveLength(51);
-    expect(shown.at(-1)).toBe("50 of 52; --all shows the rest.");
-    expect((await print("list", "--all")).trimEnd().split("\n")).toHaveLength(53);
+    await put({ name: "山".repeat(30), email: `${"e".repeat(200)}@example.com` }, 1);
+    expect(await print("list")).toContain(`  ${"山".repeat(19)}… <${"e".repeat(39)}…>  `);
+    for (let count = 0; count < 48; count += 1) await put();
+    expect(await print("list")).toMatch(/\n50 of 51; --all shows the rest\.\n$/);
+    expect((await print("list", "--all")).trimEnd().split("\n")).toHaveLength(52);
   });
 
   test("shows a message in full, for a reference in any letter case, with its estimate before its text", async () => {
@@ -127,22 +120,7 @@ describe("on SQLite", () => {
       ].join("\n"),
     );
     expect(shown).toContain("Delivery:          Waiting: the website is not running\n");
-    const pause = { channel: "mail", reason: "wrong password", since: NOON } as const;
-    await store.status.reportNode([pause], NOON);
-    const paused = "Delivery:          Waiting until sending works again: wrong password\n";
-    expect(await print("show", reference)).toContain(paused);
-    await finish(store, "delivered");
-    expect(await print("show", reference)).toContain("Expires at:        2025-07-15T12:00:00.000Z\n");
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
-  });
-
-  test("lists a failed post to the web hook, retries it, and names what was erased", async () => {
-    const posted = await send(store, submissionOf(), NOON, ["mail", "hook"]);
-    await settle("hook", { kind: "failed", error: "status 410" });
-    expect(await print("list", "--state", "failed")).toMatch(/\nqueued, web hook failed +\S+ +BC-/);
-    expect(await print("retry", "--failed")).toBe("1 message queued again.\n");
-    const told = thenTold("1 message and 0 .eml files erased.", posted);
-    expect(await print("privacy", "erase", "ada@example.com", "--yes")).toEqual(told);
   });
 
   test("retries, releases and marks the named messages, all that allow it, or those since a time", async () => {
@@ -160,11 +138,10 @@ describe("on SQLite", () => {
     expect(await cli("release", restricted)).toEqual(
       refused(/is restricted: its sender asked .+ to end that: .+ privacy restrict EMAIL --lift\n$/),
     );
-    expect(await cli("answered", held)).toEqual(done("1 message marked as answered.\n"));
-    expect(await cli("answered", held, failed, "BC-NONE-00", "--json")).toEqual({
+    expect(await cli("answered", held, failed, "BC-NONE-00")).toEqual({
       code: 1,
-      out: expect.stringContaining(`"reference": "${failed}",\n      "outcome": "done"`),
-      err: `${held} is queued; it is marked as answered already\nThere is no message BC-NONE-00; "list" shows the references\n`,
+      out: "2 messages marked as answered.\n",
+      err: 'There is no message BC-NONE-00; "list" shows the references\n',
     });
     expect(await printJson("list", "--json", "--unanswered")).toMatchObject([{ reference: old }]);
   });
@@ -180,11 +157,10 @@ describe("on SQLite", () => {
     const fromFile = await cli("reply", first, "--file", file, "--subject", "Offer", "--name", "Anna");
     expect(fromFile).toEqual(done("1 reply stored. Waiting: the website is not running.\n"));
     expect(await print("show", first)).toMatch(/ Reply by Anna: Offer\n {4}\n {4}From a file\n$/);
-    const type = (text: string) => runWithInput({ DATA_DIR: dataDir }, text, "reply", second, "--json");
-    expect(await type(" Yes.\n")).toMatchObject(done('{\n  "replies": 1\n}\n'));
+    const typed = await runWithInput({ DATA_DIR: dataDir }, " Yes.\n", "reply", second, "--json");
+    expect(typed).toMatchObject(done('{\n  "replies": 1\n}\n'));
     const replies = [{ text: `Re: Your message (${second})\n\nYes.` }];
     expect(await printJson("show", second, "--json")).toMatchObject({ reply: "queued", replies });
-    expect(await type("More")).toMatchObject(refused(/or while a reply is waiting\n$/));
     const unreadable = refused(/^none\.txt cannot be read \(ENOENT\)\n$/);
     expect(await cli("reply", second, "--file", "none.txt")).toEqual(unreadable);
   });
@@ -194,21 +170,9 @@ describe("on SQLite", () => {
       put({ message: `Cheap pills at https://pills.example/${index}`, email: `${index}@x.org` });
     const sent = await Promise.all(Array.from({ length: 20 }, (_, index) => spam(index)));
     expect(await cli("spam", ...sent)).toEqual(done("20 messages marked as spam.\n"));
-    expect(await cli("spam", String(sent[0]))).toEqual(
-      refused(/^BC-\S+ is quarantined; it is marked as spam already\n$/),
-    );
-    expect(await print("show", String(sent[0]))).toMatch(/Z {2}Received\n.*Z {2}Marked as spam\n$/);
     await cli("answered", ...(await Promise.all(Array.from({ length: 20 }, () => put()))));
     const held = await spam(99);
-    expect(await print("list", "--state", "quarantined")).toMatch(
-      new RegExp(`^quarantined, looks like spam +0s +${held} `, "m"),
-    );
-    expect(await print("stats")).toContain(" not opened yet (looks like spam: 1). ");
-    const shown = await print("show", held);
-    expect(shown).toMatch(/^Quarantine reason: looks-like-spam$/m);
-    expect(shown).toMatch(/\nLooks like spam\. The strongest signs:\n( {2}\S.*\n){5}\n/);
-    expect(shown).toContain("  Received, and quarantined: Looks like spam.\n");
-    expect(await print("export")).toContain(",looks-like-spam,");
+    expect(await print("show", held)).toMatch(/\nLooks like spam\. The strongest signs:\n( {2}\S.*\n){5}\n/);
   });
 
   test("exports for spreadsheets and programs", async () => {
@@ -222,7 +186,6 @@ describe("on SQLite", () => {
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);
     const [json] = await printJson("export", "--json");
     expect(json).toMatchObject({ reference, message: 'a, "b"\nc' });
-    expect((await print("export", "--search", "nobody wrote this")).split("\r\n")).toEqual([heading, ""]);
     expect((await runAtTerminal({ DATA_DIR: dataDir }, false, "export")).out).toMatch(/^reference/);
   });
 
@@ -236,9 +199,6 @@ describe("on SQLite", () => {
   });
 
   test("shows what is wrong, and how many messages there are", async () => {
-    expect(await print("stats")).toMatch(
-      /^Website: not running\.\nLast backup: none\.\nNeeds attention:\n- The website is not running\. .+\n\nAll +0\n/,
-    );
     const now = new Date();
     await put();
     await finish(store, "delivered", now);
@@ -250,16 +210,12 @@ describe("on SQLite", () => {
     expect(out).toMatch(/^Website: running\.\n/);
     expect(out).toMatch(new RegExp(`\n- No message can be emailed\\. ${reason}\\.`, "i"));
     expect(out).toMatch(/\nWaiting +1\nFailed +0\nQuarantined +2\nQuarantined, not opened +2\nEmail: delivered +1\n/);
-    const { troubles, ...facts } = await printJson("stats", "--json");
-    expect(troubles.map(({ kind }: { kind: string }) => kind)).toEqual(["paused", "quarantined"]);
-    expect(facts).toMatchObject({ counts: { quarantined: 2, waiting: 1 }, notOpened: 2 });
     const wrapped = await runCli({ DATA_DIR: dataDir, MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "stats");
     expect(wrapped.out).toContain(": sudo brighter-carbon messages list --state quarantined.");
   });
 
   test("answers requests for access, rectification and restriction", async () => {
     await put({ email: "Ada@Example.com" });
-    await put({ email: "eve@example.com" });
     const corrected = await cli("privacy", "rectify", "ada@example.com", "--name", " Ada King ", "--country=");
     expect(corrected).toEqual(done(thenTold("1 message corrected.")));
     expect(await cli("privacy", "restrict", "ada@example.com")).toEqual(done("1 message restricted.\n"));
@@ -267,8 +223,6 @@ describe("on SQLite", () => {
     expect(messages).toMatchObject([{ name: "Ada King", country: "", isRestricted: true }]);
     const lifted = await cli("privacy", "restrict", "ada@example.com", "--lift");
     expect(lifted).toEqual(done("1 message: restriction lifted.\n"));
-    const removed = await cli("privacy", "rectify", "eve@example.com", "--footprint", "none");
-    expect(removed).toEqual(refused(/^No message from eve@example\.com has a footprint estimate/));
     const wrong = ["--email", "not an address", "--country", "Germany"];
     expect(await cli("privacy", "rectify", "ada@example.com", ...wrong)).toEqual(
       refused(/^--email: Enter an email address.+\n--country: Choose a country/, 2),
@@ -282,8 +236,6 @@ describe("on SQLite", () => {
     await put();
     const run = (...args: string[]) => runWithInput({ DATA_DIR: dataDir }, "ADA@example.com\n", "privacy", ...args);
     expect(JSON.parse((await run("export", "-")).out).email).toBe("ADA@example.com");
-    expect(await run("rectify", "-", "--name", "Ada King")).toMatchObject(done(thenTold("1 message corrected.")));
-    expect(await run("restrict", "-")).toMatchObject(done("1 message restricted.\n"));
     expect(await run("erase", "-", "--yes")).toMatchObject({ code: 0 });
     expect(await store.messages.list({})).toEqual([]);
     expect((await runAtTerminal({ DATA_DIR: dataDir }, true, "privacy", "export", "-")).asked).toEqual([
@@ -301,7 +253,6 @@ describe("on SQLite", () => {
     expect(await cli("delete", spam.toLowerCase(), "--yes")).toEqual(
       done(expect.stringMatching(/^1 message and 1 \.eml file deleted\.\n.+ person .+ privacy erase EMAIL\n$/)),
     );
-    expect(await cli("delete", other, "--yes")).toEqual(refused(/is restricted: its sender asked you to keep it/));
     expect(await print("privacy", "erase", "gone@example.com", "--yes")).toBe(
       "There are no messages from gone@example.com. The erasure is recorded, so that no restored backup brings messages back.\n",
     );
