@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import type { MessageDetail } from "./api.ts";
-import { currentDraft, type Draft, otherWindow } from "./draft.ts";
+import { currentDraft, type Draft, isSaved, otherWindow } from "./draft.ts";
 
 const at = (seconds: number) => new Date(seconds * 1000);
 const content = (text: string, note = "") => ({ subject: "Re", text, note });
 const stored = (text: string, seconds: number) => ({ ...content(text), author: "bob", savedAt: at(seconds) });
-const message = (draft: MessageDetail["draft"], repliedAt?: Date) =>
+const message = (draft: MessageDetail["draft"], repliedAt?: Date, readAt = at(5)) =>
   ({
     reference: "BC-AAAA-AA",
+    readAt,
     draft,
     history: repliedAt ? [{ kind: "replied", at: repliedAt }] : [],
   }) as unknown as MessageDetail;
@@ -26,6 +27,13 @@ test("what was typed in this window stays, whatever another window saves", () =>
   expect(currentDraft(message(stored("theirs", 20)), undefined)).toMatchObject({ text: "theirs" });
   // Nothing is left in this window, for example after it has sent its reply.
   expect(currentDraft(message(stored("theirs", 20)), typed(""))).toMatchObject({ text: "theirs" });
+});
+
+test("a draft that the database has lost, as after a restore, is saved again", () => {
+  expect(isSaved(currentDraft(message(null), typed("mine")))).toBe(true);
+  expect(isSaved(currentDraft(message(null, undefined, at(20)), typed("mine")))).toBe(false);
+  expect(isSaved(currentDraft(message(null, at(20), at(20)), typed("mine")))).toBe(true);
+  expect(isSaved(currentDraft(message(null, undefined, at(20)), { ...typed("mine"), isSending: true }))).toBe(true);
 });
 
 test("says what another window has done since", () => {

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { replySubject, type Unfinished } from "../contract/desk.ts";
 import { call, isNotFound, type MessageDetail } from "./api.ts";
 
@@ -24,6 +24,7 @@ const readers = new Set<() => void>();
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 const running = new Map<string, Promise<void>>();
 
+const BLANK: Unfinished = { subject: "", text: "", note: "" };
 const isBlank = (text: string) => text.trim() === "";
 /** The subject of no text is not stored. */
 const isSame = (one: Unfinished, other: Unfinished) =>
@@ -31,10 +32,16 @@ const isSame = (one: Unfinished, other: Unfinished) =>
 /** A failed save may have arrived, so it is not known what is stored. */
 export const isSaved = (draft: Draft) => draft.error === null && isSame(draft, draft.stored);
 
-export function currentDraft({ reference, draft }: MessageDetail, typed: Draft | undefined): Draft {
+export function currentDraft(message: MessageDetail, typed: Draft | undefined): Draft {
+  const { reference, draft, readAt } = message;
   const isFinished = typed && isBlank(typed.text + typed.note) && isSaved(typed);
-  if (typed && !(isFinished && draft && draft.savedAt > typed.storedAt)) return typed;
-  const { subject, text, note } = draft ?? { subject: "", text: "", note: "" };
+  if (typed && !(isFinished && draft && draft.savedAt > typed.storedAt)) {
+    // A restored backup does not have it.
+    const wasStored = !isBlank(typed.stored.text + typed.stored.note) && !typed.isSending;
+    const isLost = wasStored && draft === null && readAt > typed.storedAt && !otherWindow(message, typed);
+    return isLost ? { ...typed, stored: BLANK } : typed;
+  }
+  const { subject, text, note } = draft ?? BLANK;
   const stored = { subject: isBlank(text) ? replySubject(reference) : subject, text, note };
   const storedAt = draft?.savedAt ?? new Date(0);
   return { ...stored, key: crypto.randomUUID(), stored, storedAt, error: null, isSending: false };
@@ -76,6 +83,11 @@ export function useDraft(message: MessageDetail) {
   const { reference } = message;
   const typed = useSyncExternalStore(subscribe, () => drafts.get(reference));
   const draft = currentDraft(message, typed);
+  useEffect(() => {
+    if (!typed || draft.stored === typed.stored) return;
+    write(reference, draft);
+    saveSoon(reference);
+  });
   const change = (changes: Partial<Unfinished>) => {
     if (draft.isSending && !("note" in changes)) return;
     write(reference, { ...draft, key: "note" in changes ? draft.key : crypto.randomUUID(), ...changes });

@@ -46,7 +46,7 @@ function OneMessage({ reference }: { reference: string }) {
       </header>
       {isGone ? (
         <EmptyPanel title="There is no such message">
-          <p>It was deleted or erased, or its retention period ended.</p>
+          <p>It was deleted or erased, its retention period ended, or a backup without it was restored.</p>
         </EmptyPanel>
       ) : (
         <Loaded query={query}>{(message) => <Message message={message} now={now} early={early} />}</Loaded>

@@ -64,7 +64,7 @@ test("says what a reply waits for", async () => {
   const claim = await claimOne(store, now, "reply");
   await store.queue.settle(claim, { kind: "deferred", delayMs: 60_000, error: "451 later" }, now);
   expect(await waits()).toEqual({ kind: "later", until: later(now, 60_000), reason: "451 later" });
-  await store.status.reportNode([{ channel: "reply", reason: "wrong password", since: now }], now);
+  await store.status.reportNode([{ channel: "mail", reason: "wrong password", since: now }], now);
   expect(await waits()).toEqual({ kind: "paused", until: null, reason: "wrong password" });
   const { messages, counts } = await call.list({ tab: "waiting" });
   expect([counts.waiting, messages[0]?.deliveryMarks.map(({ text }) => text)]).toEqual([1, ["Reply waiting"]]);

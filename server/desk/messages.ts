@@ -99,7 +99,8 @@ type Website = Awaited<ReturnType<Store["status"]["website"]>>;
 
 function waitsOf({ deliveries, isRestricted }: StoredMessage, now: Date, { isRunning, pauses }: Website) {
   const waitOf = (channel: Channel, { dueAt, error: reason }: Delivery): Wait => {
-    const pause = pauses.find((one) => one.channel === channel);
+    // All channels but the web hook use the mail server.
+    const pause = pauses.find((one) => (one.channel === "hook") === (channel === "hook"));
     if (isRestricted) return { kind: "restricted", until: null, reason: null };
     if (!isRunning) return { kind: "website-down", until: null, reason: null };
     if (pause) return { kind: "paused", until: null, reason: pause.reason };
