@@ -35,9 +35,10 @@ interface ResultProps {
   /** Null before any amount: then the columns are grey, and there is no total. */
   estimate: FootprintEstimate | null;
   example?: ExampleName | "";
+  isFinal?: boolean;
 }
 
-export function Result({ estimate, example = "" }: ResultProps) {
+export function Result({ estimate, example = "", isFinal = false }: ResultProps) {
   const between = estimate && rangeText(estimate);
   const each = estimate && eachText(estimate);
   const total = estimate ? unbroken(formatAbout(estimate.totalKg)) : "–";
@@ -45,7 +46,7 @@ export function Result({ estimate, example = "" }: ResultProps) {
   const own = estimate ? "Your estimate:" : "Your estimate appears here as you type.";
   return (
     <>
-      <Picture estimate={estimate} />
+      <Picture estimate={estimate} isFinal={isFinal} />
       <p className="footprint-total">
         <span className="result-title">{example === "" ? own : `Example: ${example}`}</span>{" "}
         <strong data-fact="total" aria-hidden={estimate === null}>
@@ -63,7 +64,7 @@ export function Result({ estimate, example = "" }: ResultProps) {
 export function SentEstimate(props: { estimate: FootprintEstimate; price: Price | null }) {
   return (
     <div className="receipt-estimate">
-      <Result {...props} />
+      <Result estimate={props.estimate} isFinal />
       <Notes {...props} />
     </div>
   );

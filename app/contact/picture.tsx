@@ -3,16 +3,25 @@ import { AMOUNTS, formatMass, unbroken } from "../../contract/footprint/fields.t
 
 const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => category))];
 
+/** In a narrow picture, more names than this stand in two rows. */
+const MAX_IN_ROW = 4;
 const COLUMN_PX = 160;
 const ABOVE_PX = 24;
 const GREY_PX = [56, 88, 112, 32, 160, 48];
 /** The lower end of a column is outside of the picture, so only its top is round. */
 const BELOW_PX = 12;
 
-export function Picture({ estimate }: { estimate: FootprintEstimate | null }) {
+interface PictureProps {
+  estimate: FootprintEstimate | null;
+  /** The columns of a final estimate do not change, so empty ones need no place. */
+  isFinal: boolean;
+}
+
+export function Picture({ estimate, isFinal }: PictureProps) {
   const parts = estimate ? categoriesOf(estimate).filter(({ kg }) => kg > 0) : [];
   const [largest] = parts;
-  const width = 100 / CATEGORIES.length;
+  const shown = CATEGORIES.filter((category) => !isFinal || parts.some((part) => part.category === category));
+  const width = 100 / Math.max(shown.length, MAX_IN_ROW);
   return (
     <div className="picture">
       <p className="picture-fifth">
@@ -26,7 +35,7 @@ export function Picture({ estimate }: { estimate: FootprintEstimate | null }) {
         )}
       </p>
       <svg className="columns" height={ABOVE_PX + COLUMN_PX} aria-hidden="true">
-        {CATEGORIES.map((category, index) => {
+        {shown.map((category, index) => {
           const kg = parts.find((part) => part.category === category)?.kg ?? 0;
           const share = largest ? Math.max(kg / largest.kg, kg > 0 ? 0.025 : 0) : 0;
           const px = estimate ? Math.round(share * COLUMN_PX) : (GREY_PX[index] ?? 0);
@@ -62,8 +71,11 @@ export function Picture({ estimate }: { estimate: FootprintEstimate | null }) {
           );
         })}
       </svg>
-      <ol className="picture-names" aria-hidden="true">
-        {CATEGORIES.map((category) => (
+      <ol
+        className={shown.length > MAX_IN_ROW ? "picture-names picture-names-many" : "picture-names"}
+        aria-hidden="true"
+      >
+        {shown.map((category) => (
           <li key={category}>{category}</li>
         ))}
       </ol>
