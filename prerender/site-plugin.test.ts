@@ -41,13 +41,10 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
     {},
     [
       "Delivered messages are deleted automatically after 30 days.",
-      "Messages that could not be delivered are deleted automatically after 90 days.",
-      "Messages held back as suspected spam are deleted automatically after 14 days.",
       "Copies in our backups are deleted up to 14 days later.",
       "a log, which is kept for up to 15 days.",
       "we delete nothing before our team has been informed",
       "While a message waits for delivery, we keep it. If you asked us to restrict a message, we keep it until",
-      "It makes no third-party requests",
     ],
     /passed on to the system/,
   ],
@@ -86,17 +83,14 @@ test("the tests build the site again when one of its sources has changed", async
   );
 });
 
-test.each([
-  ["SITE_URL", "nowhere", "SITE_URL is not the address of a site; e.g. https://www.example.com"],
-  ["SITE_DIR", "tests", expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\); copy /)],
-])("a bad %s stops the build with one clear line", async (name, value, line) => {
-  setVariable(name, value);
+test("a bad variable stops the build with one clear line", async () => {
+  setVariable("SITE_DIR", "tests");
   const printed = vi.spyOn(console, "error").mockImplementation(() => {});
   vi.spyOn(process, "exit").mockImplementation((code) => {
     throw new Error(`left with ${code}`);
   });
   await expect(resolveConfig({ ...config, configFile: false }, "build")).rejects.toThrow("left with 1");
-  expect(printed.mock.calls).toEqual([[line]]);
+  expect(printed.mock.calls).toEqual([[expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\); copy /)]]);
 });
 
 test("a folder outside the project replaces settings and pages; missing settings have the default", async () => {
@@ -126,17 +120,13 @@ test("a folder outside the project replaces settings and pages; missing settings
 });
 
 test("the development server refuses what the build refuses", async () => {
-  const folder = await makeSiteDir({ referencePrefix: "acme" });
+  await makeSiteDir({ referencePrefix: "acme" });
   const http = createHttpServer((await untilEnd(openVite())).middlewares);
   onTestFinished(() => void http.close());
   const response = await fetch(`http://127.0.0.1:${await openPort(http)}/`);
   const problem = /site\.ts:1: "site\.referencePrefix" must be two to four capital letters/;
   const text = (await response.text()).replaceAll("&quot;", '"');
   expect([response.status, text]).toEqual([500, expect.stringMatching(problem)]);
-  await writeFile(join(folder, "site.ts"), "export const site = {\n  look: { hue: 25O },\n};\n");
-  const broken = await fetch(response.url);
-  const line = /site\.ts:2: Invalid characters after number\. app\/site\.ts shows how/;
-  expect([broken.status, await broken.text()]).toEqual([500, expect.stringMatching(line)]);
 });
 
 test.each<[own: object, ...problems: string[]]>([
@@ -151,10 +141,7 @@ test.each<[own: object, ...problems: string[]]>([
   const folder = await makeScratchFolder();
   await cp("app/media/display.woff2", join(folder, "display.woff2"));
   await writeFile(join(folder, "poster.jpg"), (await readFile("app/media/poster.jpg")).subarray(0, 5000));
-  for (const [name, colour] of [
-    ["white", "#fff"],
-    ["dark", "#123"],
-  ]) {
+  for (const [name, colour] of Object.entries({ white: "#fff", dark: "#123" })) {
     const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"><path d="M0 0h16v9H0Z" fill="${colour}"/></svg>`;
     await writeFile(join(folder, `${name}.svg`), picture);
   }
@@ -163,27 +150,19 @@ test.each<[own: object, ...problems: string[]]>([
 });
 
 test.each([
-  [
-    "a syntax error",
-    "export const site = {\n\n  brand: 'X'\n  look: {},\n};\n",
-    /site\.ts:4: Expected `,` or `}`.*app\/site\.ts/,
-  ],
-  [
-    "an unknown name",
-    "export const site = {\n  brand: colour,\n};\n",
-    /site\.ts:2: colour is not defined\. app\/site\.ts/,
-  ],
-  ["no settings", "export const sites = {};\n", /site\.ts:1: It does not export "site"\. app\/site\.ts/],
-])("names the line of %s in site.ts, without a stack", async (_, source, problem) => {
+  ["site = {\n\n  brand: 'X'\n  look: {},\n}", /site\.ts:4: Expected `,` or `}`.*app\/site\.ts/],
+  ["site = {\n  brand: colour,\n}", /site\.ts:2: colour is not defined\. app\/site\.ts/],
+  ["sites = {}", /site\.ts:1: It does not export "site"\. app\/site\.ts/],
+])("names the line of a mistake in site.ts: %j", async (source, problem) => {
   const folder = await makeScratchFolder();
-  await writeFile(join(folder, "site.ts"), source);
+  await writeFile(join(folder, "site.ts"), `export const ${source};\n`);
   await expect(readOwnSettings(`${folder}/`)).rejects.toThrow(problem);
 });
 
 test("names the line of each wrong setting", async () => {
   const folder = `${await makeScratchFolder()}/`;
   const own =
-    "export const site = {\n  brand: ' ',\n  menu: [\n    { label: 'A' },\n    { label: 3 },\n  ],\n  colour: 1,\n  hero: {},\n};\n";
+    "export const site = {\n  brand: ' ',\n  menu: [\n    { label: 'A' },\n    { label: 3 },\n  ],\n  colour: 1,\n};\n";
   await writeFile(join(folder, "site.ts"), own);
   const problems = await settingsProblems(await readOwnSettings(folder), folder);
   const lines = problems.map(({ line, message }) => `${line} ${/"[^"]+"/.exec(message)}`);

@@ -61,14 +61,12 @@ test.each([
   ["![](pictures/small.png)", "5: The picture pictures/small.png has no alt text. Say what it shows:"],
   ["![A dot](pictures/none.png)", "5: There is no picture "],
   ["![A dot](broken.png)", "5: …/broken.png cannot be read as a picture."],
-  ["![A dot](../small.png)", "5: The picture ../small.png is not in "],
   ["![A dot](https://example.org/a.png)", "5: https://example.org/a.png is on another site"],
   ["# Again a title", "5: The title is the page's first heading. Start this one with ## instead of #."],
   ["## One\n\n#### Two", "7: The heading skips a level. Start it with ###."],
   ["Text\n\n[](/contact)", "7: The link to /contact has no text."],
   ["Text {1 + 1}", '5: "{" begins no known fact. To show the character itself, write \\{ . The facts are: {brand} '],
   ["    {/* indented */}", "5: A page has no comments, because visitors would see them. Remove it."],
-  ["`{brnad}`", '5: "{" begins no known fact.'],
   ["\\\\{name}", '5: "{" begins no known fact.'],
   ["<script>alert(1)</script>", "5: Write Markdown instead of <script>: a page has no HTML. To show"],
   ["A\n\nText <Chart.Bar", "7: Write Markdown instead of <Chart.Bar>"],
@@ -79,13 +77,10 @@ test.each([
   for (const part of `a.md:${expected}`.split("…")) expect(lines[0]).toContain(part);
 });
 
-test.each([
-  "a < b, 1 <5, <https://example.org/{brand}>, <a@example.org>, \\<b> and &lt;b&gt;",
-  "`<b>` and\n\n```\n<div>\n```",
-  "\\{brand} \\\\ {brand}\n\n| {governingLaw} |\n|---|\n| [x]({websiteUrl}/contact) |",
-  "[note]: # (Markdown's own notes are shown to nobody)",
-])("accepts the text %j", async (text) => {
-  expect((await read({ "a.md": MATTER + text })).lines).toEqual([]);
+test("accepts signs that are no HTML, code, and facts in tables and links", async () => {
+  const signs = "a < b, 1 <5, <https://example.org/{brand}>, <a@example.org>, \\<b> and &lt;b&gt;, `<b>`";
+  const facts = "\\{brand} \\\\ {brand}\n\n| {governingLaw} |\n|---|\n| [x]({websiteUrl}/contact) |";
+  expect((await read({ "a.md": `${MATTER}${signs}\n\n\`\`\`\n<div>\n\`\`\`\n\n${facts}` })).lines).toEqual([]);
 });
 
 test("names every place of a page of 1.1.0 that must change, with the problems of all other files", async () => {
@@ -107,15 +102,11 @@ test("names every place of a page of 1.1.0 that must change, with the problems o
 });
 
 test.each([
-  ["contact.md", "/contact is already the address of a page of the site."],
-  ["contact-us/index.md", "/contact-us is already the address of a page of the site."],
-  ["Contact.md", "/Contact is already the address of a page of the site."],
+  ["Contact-us/index.md", "/Contact-us is already the address of a page of the site."],
   ["about/index.md", "/about is already the address of "],
   ["media.md", "/media is reserved for technical files."],
-  ["robots.txt.md", "/robots.txt is reserved for technical files."],
   ["healthz.md", "/healthz is reserved for technical files."],
   ["About Us.md", "/About Us cannot be an address. Rename the file: use letters"],
-  ["news--old.md", "/news--old cannot be an address."],
 ])("refuses the path of %s", async (name, problem) => {
   const { lines } = await read({ "about.md": MATTER, "contact/team.md": MATTER, "2026.md": MATTER, [name]: MATTER });
   expect(lines[0]).toContain(`${name}:1: ${problem}`);
@@ -123,23 +114,21 @@ test.each([
 
 const LINKED = { "b.md": `${MATTER}\n## Form\n\n## Main\n` };
 
-test.each([
-  ...["/contact", "/contact/?a=1&b=2#form", "https://www.example.com/b#form", "/b#:~:text=words", "/b/#main", "#top"],
-  ...["https://elsewhere.example/contact#no", "mailto:a@example.org", "tel:+441234", "/robots.txt", "#main-section"],
+test("accepts links to pages, headings, files and other sites", async () => {
+  const hrefs = ["/contact/?a=1&b=2#form", "https://www.example.com/b#form", "/b#:~:text=words", "/b/#main", "#top"];
+  hrefs.push("https://elsewhere.example/contact#no", "mailto:a@example.org", "tel:+441234", "/robots.txt");
   // Linked in the footer, but not written yet.
-  "/careers",
-])("accepts a link to %s", async (href) => {
-  expect((await read({ "b.md": `${LINKED["b.md"]}\n[x](${href})\n` })).lines).toEqual([]);
+  hrefs.push("/careers");
+  const links = hrefs.map((href) => `[x](${href})\n`);
+  expect((await read({ "b.md": `${LINKED["b.md"]}\n${links.join("\n")}` })).lines).toEqual([]);
 });
 
 test.each([
   ["/nowhere", "leads to a page that does not exist. Correct it, or write the page as app/pages/nowhere.md."],
   ["/Contact", "leads to a page that does not exist. Correct it."],
-  ["/no_where", "leads to a page that does not exist. Correct it."],
   ["/b#from", "leads to a heading that /b does not have. Its headings are: #form #main-section"],
   ["#from", "leads to a heading that /a does not have. It has no headings."],
   ["contact", "is relative, so it leads to different places on different pages. Start it with /, as in /contact"],
-  ["//elsewhere.example/", "is relative, so it leads to different places on different pages."],
   ["ftp://elsewhere.example/", "has a scheme that pages cannot use."],
   ["https://www.example.com/nowhere", "leads to a page that does not exist."],
 ])("refuses a link to %s", async (href, expected) => {
