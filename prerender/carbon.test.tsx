@@ -6,7 +6,6 @@ import { CarbonFigure } from "../app/components/footer.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
 import {
-  carbonJson,
   carbonOf,
   carbonText,
   type FetchedFile,
@@ -47,19 +46,10 @@ test("a page must reach A+; with a film A+ on a phone and A on other screens", (
   for (const carbon of carbonOf("/", [page(50_000), ...pictures])) expect(tooHeavy(carbon)).toContain("at most A+");
 });
 
-test("the figures are published as JSON, and carbon.txt names the page that explains them", () => {
-  const onPhones = { ...film(100_000), view: "phone" } as const;
-  const pages = [...carbonOf("/", [page(50_000), onPhones]), ...carbonOf("/contact", [page(100_000)])];
-  expect(JSON.parse(carbonJson(pages)).pages).toEqual([
-    { page: "/", screen: "phone", bytes: 150_000, grams: 0.0222, rating: "A+" },
-    { page: "/", screen: "other", bytes: 50_000, grams: 0.0074, rating: "A+" },
-    { page: "/contact", bytes: 100_000, grams: 0.0148, rating: "A+" },
-  ]);
+test("carbon.txt names the page that explains the figures", () => {
   const text = carbonText("https://www.example.com", new Date("2026-11-15T10:00:00Z"));
   expect(text).toContain('version = "0.5"\nlast_updated = "2026-11-15"\n\n[org]\ndisclosures = [\n');
-  expect(text).toContain(
-    'doc_type = "web-page", url = "https://www.example.com/assets/carbon", domain = "www.example.com"',
-  );
+  expect(text).toContain('url = "https://www.example.com/assets/carbon", domain = "www.example.com"');
 });
 
 const HEADERS = 850;

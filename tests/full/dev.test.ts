@@ -47,10 +47,8 @@ test("runs beside the site, accepts messages without limits, reloads pages only 
   expect(await (await fetch(`${origin}/contact`)).text()).toContain("Send us a Message");
   const reloads = await countReloads(origin);
 
-  const statuses = [];
-  for (let count = 1; count <= 6; count += 1) statuses.push(await post(origin, `Message ${count}`));
-  statuses.push(await post(dev.url, "By the other name of this machine"));
-  expect(statuses).toEqual(Array(7).fill(200));
+  for (let count = 1; count <= 6; count += 1) expect(await post(origin, `Message ${count}`)).toBe(200);
+  expect(await post(dev.url, "By the other name of this machine")).toBe(200);
   expect(await post(site.url, "To the site itself")).toBe(200);
   const countIn = async (folder: string) =>
     JSON.parse((await runCli({ DATA_DIR: join(copy, folder) }, "list", "--json")).out).length;
@@ -61,10 +59,7 @@ test("runs beside the site, accepts messages without limits, reloads pages only 
   await expect.poll(reloads, { timeout: 10_000 }).toBeGreaterThan(0);
   expect(reloads()).toBe(1);
 
-  expect(dev.output()).toContain(
-    `Brighter Carbon is on ${origin} - messages go to files in ${join(copy, "data-dev/outbox")} - ` +
-      "to read messages: DATA_DIR=data-dev npm run inbox - ",
-  );
+  expect(dev.output()).toContain("to read messages: DATA_DIR=data-dev npm run inbox - ");
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
   // The output closes when the last of its processes ends.
   expect(await once(dev.process, "close")).toEqual([0, null]);
