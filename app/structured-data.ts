@@ -4,17 +4,15 @@ import { site } from "./site.ts";
 
 /** JSON-LD for search engines. Contains no `<`, so that no value can end the script element. */
 export function structuredData(
-  { title, description, headline, written }: Screen,
+  { headline, written }: Screen,
   path: string,
   { siteUrl }: BuildSettings,
 ): string {
-  const organizationId = `${siteUrl}/#organization`;
-  const url = siteUrl + path;
   // Only profiles on other sites: the default links lead to the home page.
   const profiles = site.social.map(({ href }) => href).filter((href) => /^https?:/.test(href));
   const organization = {
     "@type": "Organization",
-    "@id": organizationId,
+    "@id": `${siteUrl}/#organization`,
     name: site.brand,
     legalName: site.legalName,
     url: `${siteUrl}/`,
@@ -28,26 +26,15 @@ export function structuredData(
     },
     ...(profiles.length > 0 && { sameAs: profiles }),
   };
-  const ofPage = written && [
-    {
-      "@type": "WebPage",
-      "@id": url,
-      url,
-      name: title,
-      description,
-      inLanguage: "en-GB",
-      publisher: { "@id": organizationId },
-    },
-    {
-      "@type": "BreadcrumbList",
-      itemListElement: [...written.parents, { label: headline, href: path }].map(({ label, href }, index) => ({
-        "@type": "ListItem",
-        position: index + 1,
-        name: label,
-        item: siteUrl + href,
-      })),
-    },
-  ];
-  const graph = [organization, ...(ofPage ?? [])];
+  const breadcrumbs = written && {
+    "@type": "BreadcrumbList",
+    itemListElement: [...written.parents, { label: headline, href: path }].map(({ label, href }, index) => ({
+      "@type": "ListItem",
+      position: index + 1,
+      name: label,
+      item: siteUrl + href,
+    })),
+  };
+  const graph = [organization, ...(breadcrumbs ? [breadcrumbs] : [])];
   return JSON.stringify({ "@context": "https://schema.org", "@graph": graph }).replaceAll("<", "\\u003c");
 }

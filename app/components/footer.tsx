@@ -5,12 +5,8 @@ import { Mark } from "./mark.tsx";
 /** Beside the pages that explain the figures. */
 export const ACCESSIBILITY_PATH = "/assets/accessibility";
 
-type SocialNetwork = SiteSettings["social"][number]["network"];
-
-/**
- * Our own line drawings on a 24-unit grid, with the same stroke and size. The link around an icon names the network.
- */
-const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
+/** Our own line drawings. The link around an icon names the network. */
+const SOCIAL_ICON: Readonly<Record<SiteSettings["social"][number]["network"], string>> = {
   Facebook: "M16.5 4H15q-3.5 0-3.5 3.5v13M7.5 12h8",
   Twitter:
     "M3.5 17c2 2 5 2.5 7.5 2.5 4.5 0 8-3.5 8-8.5v-.5l2-3-2.5.5a4 4 0 0 0-7 2.5v1c-3 0-5.5-1.5-7.5-4-1 4 .5 7 3 8.5-1 .8-2 1-3.5 1Z",
@@ -33,7 +29,9 @@ export function Footer() {
             {site.social.map(({ network, href }) => (
               <li key={network}>
                 <a href={href} aria-label={network}>
-                  <SocialIcon network={network} />
+                  <svg className="icon social-icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+                    <path d={SOCIAL_ICON[network]} />
+                  </svg>
                 </a>
               </li>
             ))}
@@ -68,14 +66,6 @@ export function Footer() {
         </div>
       </div>
     </footer>
-  );
-}
-
-function SocialIcon({ network }: { network: SocialNetwork }) {
-  return (
-    <svg className="icon social-icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-      <path d={SOCIAL_ICON[network]} />
-    </svg>
   );
 }
 

@@ -9,7 +9,7 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
   return (
     <header className={isOverlaid ? "header header-overlaid" : "header"}>
       <a className="logo" href="/" aria-label={`${site.brand}, home`}>
-        <Mark turns />
+        <Mark />
         <span className="wordmark">{site.brand}</span>
       </a>
       <nav className="menu-wide" aria-label="Main">

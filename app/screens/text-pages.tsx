@@ -2,6 +2,8 @@ import type { ReactNode } from "react";
 import { fillFacts } from "../../contract/facts.ts";
 import carbonText from "../../docs/carbon.md";
 import footprintText from "../../docs/footprint.md";
+import { ACCESSIBILITY_PATH, CARBON_PATH } from "../components/footer.tsx";
+import { FOOTPRINT_PATH } from "../contact/estimate-part.tsx";
 import { factsOf, SITE_FACTS } from "../facts.ts";
 import accessibilityText from "../policies/accessibility.md";
 import deliveryText from "../policies/delivery.md";
@@ -15,16 +17,23 @@ import pageStyles from "../styles/page.css?inline";
 import policyStyles from "../styles/policy.css?inline";
 import { Fact, noticeStyles, type Section, sectionsOf, Table, Text, type TextFile } from "../text.tsx";
 
+/** A page with fewer sections has no table of contents. */
+const LONG_PAGE_SECTIONS = 4;
+
+/** Marks the section in view. Not in a style sheet: Lightning CSS does not know the selector yet. */
+const MARK_CURRENT =
+  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}}";
+
 export const privacy = policyScreen("/privacy", privacyText);
 export const terms = policyScreen("/terms", termsText);
 export const refunds = policyScreen("/cancellation", refundsText, "refundsLastUpdated");
 export const delivery = policyScreen("/delivery", deliveryText);
 /** Explains the figure in the footer. */
-export const carbon = explanationScreen("carbon", carbonText, PageWeights);
+export const carbon = explanationScreen(CARBON_PATH, carbonText, PageWeights);
 /** Explains the estimate on the contact page. */
-export const footprint = explanationScreen("footprint", footprintText);
+export const footprint = explanationScreen(FOOTPRINT_PATH, footprintText);
 /** Says what was tested, and whom to ask. */
-export const accessibility = explanationScreen("accessibility", accessibilityText);
+export const accessibility = explanationScreen(ACCESSIBILITY_PATH, accessibilityText);
 
 /** What all screens with a text have in common; `sections` are those of its table of contents. */
 function screenOf(name: string, file: TextFile, styles: string, sections: readonly Section[]) {
@@ -35,7 +44,7 @@ function screenOf(name: string, file: TextFile, styles: string, sections: readon
     headline: title,
     description: fillFacts(file.description, SITE_FACTS),
     isIndexed: true,
-    styles: styles + noticeStyles(file) + (sections.length > 0 ? markCurrent(sections) : ""),
+    styles: styles + noticeStyles(file) + (sections.length > 0 ? MARK_CURRENT : ""),
   };
 }
 
@@ -49,10 +58,12 @@ export interface WrittenPage extends TextFile {
   path: string;
 }
 
-/** A page with fewer sections has no table of contents. */
-const LONG_PAGE_SECTIONS = 4;
-
-export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Screen {
+/** `After` shows what the text cannot contain. */
+export function pageScreen(
+  page: WrittenPage,
+  pages: readonly WrittenPage[],
+  After?: (context: RenderContext) => ReactNode,
+): Screen {
   const parents = parentsOf(page, pages);
   const all = sectionsOf(page);
   const sections = all.length >= LONG_PAGE_SECTIONS ? all : [];
@@ -63,17 +74,18 @@ export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Sc
     // The largest source is an upper bound for the browser's choice.
     fetches: () =>
       Object.values(page.pictures).map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
-    render: ({ settings }) => (
+    render: (context) => (
       <article className="page">
         {parents.length > 1 && <Breadcrumb links={parents} />}
         <h1>{titleOf(page)}</h1>
         <p className="print-only">
-          {site.legalName}, {settings.siteUrl}
+          {site.legalName}, {context.settings.siteUrl}
           {page.path}
         </p>
         {sections.length > 0 && <Contents sections={sections} />}
         <div className="text">
-          <Text file={page} facts={factsOf(settings)} hasAnchors />
+          <Text file={page} facts={factsOf(context.settings)} hasAnchors />
+          {After && <After {...context} />}
         </div>
       </article>
     ),
@@ -105,22 +117,10 @@ function Breadcrumb({ links }: { links: readonly Link[] }) {
   );
 }
 
-/** Shows a text of ours like a page from a file. `After` shows what the text cannot contain. */
-function explanationScreen(name: string, file: TextFile, After?: (context: RenderContext) => ReactNode): Screen {
-  const sections = sectionsOf(file);
-  return {
-    ...screenOf(name, file, pageStyles, sections),
-    render: (context) => (
-      <article className="page">
-        <h1>{titleOf(file)}</h1>
-        <Contents sections={sections} />
-        <div className="text">
-          <Text file={file} facts={factsOf(context.settings)} />
-          {After && <After {...context} />}
-        </div>
-      </article>
-    ),
-  };
+/** Shows a text of ours like a page from a file. */
+function explanationScreen(path: string, file: TextFile, After?: (context: RenderContext) => ReactNode): Screen {
+  const { written: _, ...screen } = pageScreen({ ...file, file: "", path }, [], After);
+  return screen;
 }
 
 /** The figures of this build; in development there are none. This page's own figure is in its footer. */
@@ -179,17 +179,6 @@ function policyScreen(
       );
     },
   };
-}
-
-/**
- * Styles that mark the section in view. A browser without `:target-current` marks the section that the visitor chose.
- * Not in a style sheet: Lightning CSS does not know the selector yet.
- */
-function markCurrent(sections: readonly Section[]): string {
-  const chosen = sections.map(({ id }) => `:has([id="${id}"]:target)>.contents [href="#${id}"]`).join();
-  const mark = "{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}";
-  const fallback = `@supports not selector(:target-current){${chosen}${mark}}`;
-  return `@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current${mark}${fallback}}`;
 }
 
 function Contents({ sections }: { sections: readonly Section[] }) {

@@ -12,7 +12,7 @@ const [LIGHT, DARK] = ["light", "dark"].map((theme) => {
   const blocks = STYLES.split("}").map((block) => block.split("{").toReversed());
   const isShown = (media = "") => !media.includes("@media") || (theme === "dark" && media.includes("scheme: dark"));
   const declarations = blocks.flatMap(([text = "", selector = "", media]) =>
-    selector.trimEnd().endsWith(":root") && !selector.includes(":root:root") && isShown(media) ? text.split(";") : [],
+    selector.trimEnd().endsWith(":root") && isShown(media) ? text.split(";") : [],
   );
   const pairs = declarations.flatMap((one) => /--([\w-]+):\s*((?:oklch|var)\([^;]+)$/.exec(one.trim()) ?? []);
   return new Map(

@@ -39,12 +39,9 @@ function hexOf(lightness: number, chroma: number, hue: number): string {
 }
 
 /** Our own mark: a rising sun over a horizon, with turbine blades for rays. All of it is within the view box. */
-export const RAYS =
-  "M1.02 17.91c3.19-.46 7 .89 10.91 3.76a7.6 7.6 0 0 0-1.64 2.87c-3.59-1.34-7.33-3.67-9.27-6.63ZM20 6.5c1.9 2.6 2.5 6.6 1.8 11.4a7.6 7.6 0 0 0-3.3-.1c-.5-3.8-.2-8.2 1.5-11.3ZM38.98 17.91c-1.4 2.9-4.65 5.31-9.22 6.94a7.6 7.6 0 0 0-1.46-2.96c3.12-2.23 7.15-4.03 10.68-3.98Z";
-export const HORIZON = "M7.25 30.5h25.5a1.25 1.25 0 0 1 0 2.5h-25.5a1.25 1.25 0 0 1 0-2.5Z";
 const OWN_MARK: NonNullable<Look["mark"]> = {
   viewBox: "0 0 40 40",
-  ink: RAYS + HORIZON,
+  ink: "M1.02 17.91c3.19-.46 7 .89 10.91 3.76a7.6 7.6 0 0 0-1.64 2.87c-3.59-1.34-7.33-3.67-9.27-6.63ZM20 6.5c1.9 2.6 2.5 6.6 1.8 11.4a7.6 7.6 0 0 0-3.3-.1c-.5-3.8-.2-8.2 1.5-11.3ZM38.98 17.91c-1.4 2.9-4.65 5.31-9.22 6.94a7.6 7.6 0 0 0-1.46-2.96c3.12-2.23 7.15-4.03 10.68-3.98ZM7.25 30.5h25.5a1.25 1.25 0 0 1 0 2.5h-25.5a1.25 1.25 0 0 1 0-2.5Z",
   accent: "M12.4 28a7.6 7.6 0 0 1 15.2 0Z",
 };
 
