@@ -2,7 +2,7 @@ import { TAKEN_IDS } from "../app/markdown.ts";
 import type { RenderContext } from "../app/screen.ts";
 import { fillMarks } from "../contract/facts.ts";
 import type { Problem, SettingString } from "./site-dir.ts";
-import { findPathProblems, type SiteText } from "./texts.ts";
+import type { SiteText } from "./texts.ts";
 
 interface LinkTargets {
   settings: RenderContext["settings"];
@@ -16,7 +16,7 @@ interface LinkTargets {
 export function findBrokenLinks(
   texts: readonly SiteText[],
   strings: readonly SettingString[],
-  { settings: { siteUrl, siteDir }, pages, filePaths, taken }: LinkTargets,
+  { settings: { siteUrl }, pages, filePaths, taken }: LinkTargets,
 ): Problem[] {
   const announced = announcedPaths(strings, pages);
   const isPage = (path: string) => pages.some((paths) => paths.includes(path));
@@ -30,10 +30,8 @@ export function findBrokenLinks(
     if (!/^(\/(?!\/)|#)/.test(own))
       return "is relative, so it leads to different places on different pages. Start it with /, as in /contact";
     const path = own.startsWith("#") ? ownPage : pathOf(own);
-    if (path !== ownPage && !isPage(path) && !others.includes(path)) {
-      const isFree = findPathProblems([{ file: "", page: path }], pages.flat()).length === 0 && !/\/index$/.test(path);
-      return `leads to a page that does not exist. Correct it${isFree ? `, or write the page as ${siteDir}pages${path}.md` : ""}.`;
-    }
+    if (path !== ownPage && !isPage(path) && !others.includes(path))
+      return "leads to a page that does not exist. Correct it, or write the page.";
     const target = pages.find((paths) => paths.includes(path))?.[0] ?? path;
     const ids = texts.find(({ file, page }) => page === target && taken.every((one) => one.file !== file))?.ids;
     const [, place = ""] = own.split("#");

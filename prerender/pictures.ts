@@ -170,8 +170,8 @@ const BRIGHTEST = 170;
 
 /** The brightest place on the left of the picture, which the hero's text may cover. */
 async function brightestBehindText(picture: string): Promise<number> {
-  const small = await sharp(picture).autoOrient().resize(64, 36, { fit: "cover" }).flatten().png().toBuffer();
-  const left = await sharp(small).extract({ left: 0, top: 0, width: 21, height: 36 }).greyscale().png().toBuffer();
+  const small = sharp(picture).autoOrient().resize(64, 36, { fit: "cover" }).flatten();
+  const left = await small.extract({ left: 0, top: 0, width: 21, height: 36 }).greyscale().png().toBuffer();
   const { channels } = await sharp(left).stats();
   return channels[0]?.max ?? 255;
 }

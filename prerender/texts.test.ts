@@ -124,8 +124,8 @@ test("accepts links to pages, headings, files and other sites", async () => {
 });
 
 test.each([
-  ["/nowhere", "leads to a page that does not exist. Correct it, or write the page as app/pages/nowhere.md."],
-  ["/Contact", "leads to a page that does not exist. Correct it."],
+  ["/nowhere", "leads to a page that does not exist. Correct it, or write the page."],
+  ["/Contact", "leads to a page that does not exist."],
   ["/b#from", "leads to a heading that /b does not have. Its headings are: #form #main-section"],
   ["#from", "leads to a heading that /a does not have. It has no headings."],
   ["contact", "is relative, so it leads to different places on different pages. Start it with /, as in /contact"],
