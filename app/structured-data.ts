@@ -3,11 +3,7 @@ import type { Screen } from "./screen.ts";
 import { site } from "./site.ts";
 
 /** JSON-LD for search engines. Contains no `<`, so that no value can end the script element. */
-export function structuredData(
-  { headline, written }: Screen,
-  path: string,
-  { siteUrl }: BuildSettings,
-): string {
+export function structuredData({ headline, written }: Screen, path: string, { siteUrl }: BuildSettings): string {
   // Only profiles on other sites: the default links lead to the home page.
   const profiles = site.social.map(({ href }) => href).filter((href) => /^https?:/.test(href));
   const organization = {

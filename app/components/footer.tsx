@@ -29,9 +29,7 @@ export function Footer() {
             {site.social.map(({ network, href }) => (
               <li key={network}>
                 <a href={href} aria-label={network}>
-                  <svg className="icon social-icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-                    <path d={SOCIAL_ICON[network]} />
-                  </svg>
+                  <SocialIcon path={SOCIAL_ICON[network]} />
                 </a>
               </li>
             ))}
@@ -66,6 +64,14 @@ export function Footer() {
         </div>
       </div>
     </footer>
+  );
+}
+
+function SocialIcon({ path }: { path: string }) {
+  return (
+    <svg className="icon social-icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+      <path d={path} />
+    </svg>
   );
 }
 
