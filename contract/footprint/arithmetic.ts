@@ -77,39 +77,33 @@ export function estimateFootprint(
   electricity: ElectricityTable,
 ): FootprintEstimate {
   const lines: FootprintLine[] = [];
-  const ranges: { low: number; high: number; between: string }[] = [];
+  const between: string[] = [];
   const single: AmountField[] = [];
+  let [totalKg, lowKg, highKg] = [0, 0, 0];
   for (const field of Object.keys(AMOUNTS) as AmountField[]) {
     const amount = inputs[field];
     if (amount === undefined) continue;
     const { factor, place } = factorOf(field, inputs, country, electricity);
-    const { kgPerUnit, unit, year, source } = factor;
+    const { kgPerUnit, unit, year, source, range } = factor;
     const quantity = amount * unitsPerYear(field, inputs);
     const line = { field, quantity, kg: withoutNoise(quantity * kgPerUnit), factor: { kgPerUnit, unit, year, source } };
     lines.push(place === undefined ? line : { ...line, place });
-    const { range } = factor;
-    if (quantity === 0) continue;
-    if (!range) single.push(field);
-    else {
-      ranges.push({
-        low: quantity * range.low - line.kg,
-        high: quantity * range.high - line.kg,
-        between: range.between,
-      });
-    }
+    totalKg += line.kg;
+    lowKg += quantity * (range?.low ?? kgPerUnit);
+    highKg += quantity * (range?.high ?? kgPerUnit);
+    if (quantity > 0 && range) between.push(...range.between.split("; "));
+    else if (quantity > 0) single.push(field);
   }
-  const totalKg = withoutNoise(lines.reduce((total, { kg }) => total + kg, 0));
+  const range = {
+    lowKg: withoutNoise(lowKg),
+    highKg: withoutNoise(highKg),
+    between: [...new Set(between)],
+    single,
+  };
   return {
     inputs,
-    totalKg,
-    ...(ranges.length > 0 && {
-      range: {
-        lowKg: withoutNoise(ranges.reduce((total, { low }) => total + low, totalKg)),
-        highKg: withoutNoise(ranges.reduce((total, { high }) => total + high, totalKg)),
-        between: [...new Set(ranges.flatMap(({ between }) => between.split("; ")))],
-        single,
-      },
-    }),
+    totalKg: withoutNoise(totalKg),
+    ...(between.length > 0 && { range }),
     lines,
     factorSet: `${FACTORS_NAME}; ${electricity.name}`,
   };
@@ -178,7 +172,6 @@ function gridFactor(
     unit,
     year,
     source: country === "GB" ? uk.source : EMBER,
-    rows: {},
     ...(differences.length > 0 && {
       range: {
         low: kgOf(lowGrams, kwh.small),

@@ -8,8 +8,6 @@ export interface Factor {
   unit: "kWh" | "litre" | "km" | "passenger km" | "night";
   year: number;
   source: string;
-  /** The source's rows that add up to `kgPerUnit`, by id. */
-  rows: Readonly<Record<string, number>>;
   /** The lowest and highest figures, if the source has several, and what they apply to. */
   range?: { low: number; high: number; between: string };
 }
@@ -27,11 +25,14 @@ export const EMBER = "Ember, yearly electricity data, in the Green Web Foundatio
 export const ELECTRIC_CAR_KWH_PER_KM = { average: 0.205, small: 0.189, large: 0.213 };
 export const CAR_SIZES = "small and large cars";
 
-function desnz(unit: Factor["unit"], rows: Factor["rows"]): Factor {
+/** The source's rows that add up to a factor, by id. */
+type Rows = Readonly<Record<string, number>>;
+
+function desnz(unit: Factor["unit"], rows: Rows): Factor {
   const sum = Object.values(rows).reduce((total, kg) => total + kg, 0);
   // The source has five decimals; further ones are rounding errors.
   const kgPerUnit = Math.round(sum * 1e5) / 1e5;
-  return { kgPerUnit, unit, year: 2026, source: DESNZ, rows };
+  return { kgPerUnit, unit, year: 2026, source: DESNZ };
 }
 
 function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
@@ -53,7 +54,7 @@ const heatingOil = desnz("litre", { "1_101_1010_8_1": 2.54016, "11_101_1010_8_1"
 const lpg = desnz("litre", { "1_100_1003_8_1": 1.55713, "11_100_1003_8_1": 0.18551 });
 export const HEATING = { gasKwh: naturalGas, heatingOilLitres: heatingOil, lpgLitres: lpg } as const;
 
-const car = (average: Factor["rows"], small: Factor["rows"], large: Factor["rows"]) =>
+const car = (average: Rows, small: Rows, large: Rows) =>
   withRange(desnz("km", average), CAR_SIZES, desnz("km", small), desnz("km", large));
 
 /** A car of average size. The figure for an electric car depends on the grid: see `ELECTRIC_CAR_KWH_PER_KM`. */
@@ -89,7 +90,7 @@ export const PUBLIC_TRANSPORT = {
 } as const;
 
 /** With the other effects of aircraft at height. */
-const flight = (rows: Factor["rows"]) => desnz("passenger km", rows);
+const flight = (rows: Rows) => desnz("passenger km", rows);
 
 /** For an average passenger, because the source has no classes for domestic flights. */
 export const DOMESTIC_FLIGHT = flight({ "21_316_3160_11_1": 0.22928, "22_912_3160_11_1": 0.0335 });
@@ -100,7 +101,7 @@ export const SHORT_FLIGHT = {
 } as const;
 
 /** The source counts less for a flight that neither starts nor ends in the UK. */
-const longFlight = (rows: Factor["rows"], elsewhere: Factor["rows"]) =>
+const longFlight = (rows: Rows, elsewhere: Rows) =>
   withRange(flight(rows), "UK and other long flights", flight(elsewhere), flight(rows));
 
 export const LONG_FLIGHT = {
@@ -171,9 +172,8 @@ export const HOTEL_COUNTRIES = Object.keys(HOTEL).length;
 export const HOTEL_ELSEWHERE: Factor = averageOf(Object.values(HOTEL));
 
 function averageOf(factors: readonly Factor[]): Factor {
-  const rows = Object.assign({}, ...factors.map(({ rows }) => rows)) as Factor["rows"];
-  const sum = factors.reduce((total, { kgPerUnit }) => total + kgPerUnit, 0);
   const all = factors.map(({ kgPerUnit }) => kgPerUnit);
+  const sum = all.reduce((total, kg) => total + kg, 0);
   const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels in different countries" };
-  return { ...hotel("", 0), rows, kgPerUnit: Math.round((sum / factors.length) * 10) / 10, range };
+  return { ...hotel("", Math.round((sum / all.length) * 10) / 10), range };
 }
