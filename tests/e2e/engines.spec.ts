@@ -73,7 +73,6 @@ for (const engine of [FIREFOX, WEBKIT]) {
       await tabToTextArea(page);
       await correctFields(page);
       await seeSuccess(page);
-      await scrollAlongResult(page);
       await startBlockedFilm(page);
     });
 
@@ -217,7 +216,6 @@ async function useMenu(page: EnginePage): Promise<void> {
   await openContact(page);
   for (const [width, height] of [
     [768, 480],
-    [768, 667],
     [375, 667],
   ] as const) {
     await page.driver.resize(width, height);
@@ -406,26 +404,4 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
   await page.click("#film-toggle");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
   expect(await page.evaluate(() => document.querySelector<HTMLElement>("#film-toggle")?.title)).toBe("Pause film");
-}
-
-async function scrollAlongResult(page: EnginePage): Promise<void> {
-  await page.driver.resize(1440, 900);
-  // Leaves the receipt, which belongs to the page that was open.
-  await page.open("/terms");
-  await page.open("/contact#footprint");
-  await page.until(() => document.querySelector(".result-title")?.textContent?.includes("as you type"));
-  for (const field of ["electricityKwh", "gasKwh", "longFlights"]) await page.type(`[id="footprint.${field}"]`, "2000");
-  await page.until(() => document.querySelector(".footprint-total strong")?.textContent?.includes("about"));
-  const hidden = await page.evaluate(() => {
-    const rect = (selector: string) => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
-    const tops: number[] = [];
-    const [first, last] = [rect(".footprint-inputs").top + scrollY, rect(".footprint-inputs").bottom + scrollY];
-    for (let top = first; top + innerHeight < last; top += 60) {
-      scrollTo({ top, behavior: "instant" });
-      const total = rect(".footprint-total");
-      if (total.height === 0 || total.top < 0 || total.bottom > innerHeight) tops.push(top);
-    }
-    return tops;
-  });
-  expect(hidden, "scroll positions of the inputs at which the total is out of view").toEqual([]);
 }

@@ -8,9 +8,6 @@ import { requirePrograms } from "../../support/require-program.ts";
 import { startServer } from "../../support/run-server.ts";
 import { test } from "../../support/site.ts";
 
-/** The test's results contain all utterances in this file, because they are too long to print. */
-const TRANSCRIPT = "transcript.txt";
-
 test("Orca reads the contact form and its outcomes: empty, broken, sent", async () => {
   test.setTimeout(300_000);
   requirePrograms((reason) => test.skip(true, reason) as never, "orca");
@@ -21,7 +18,8 @@ test("Orca reads the contact form and its outcomes: empty, broken, sent", async 
     await correctEmptyForm(reader);
     await hearOutcomes(reader, gate, server.url);
   } finally {
-    await writeFile(test.info().outputPath(TRANSCRIPT), reader.transcript().join("\n"));
+    // Utterances are too long to print.
+    await writeFile(test.info().outputPath("transcript.txt"), reader.transcript().join("\n"));
     await reader.close();
     await gate.close();
     await server.stop();
