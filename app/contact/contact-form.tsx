@@ -7,7 +7,7 @@ import { ErrorBoundary } from "../components/error-message.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { type Country, loadCountries } from "./countries.ts";
 import { EstimatePart, type ResultModule, useEstimator } from "./estimate-part.tsx";
-import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID, FORM_TITLE_ID } from "./field.tsx";
+import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID } from "./field.tsx";
 import { EnclosedNote, ErrorSummary, FailureAlert } from "./form-alert.tsx";
 import { type FormEvent, type FormState, type Name, nextState, startState } from "./form-state.ts";
 import { formView, titleOf } from "./form-view.ts";
@@ -16,6 +16,7 @@ import { ReceiptActions, ReceiptText } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
 
 export const FORM_ROOT_ID = "contact-form";
+const FORM_TITLE = "Send us a Message";
 
 interface ContactFormProps {
   settings: FormSettings;
@@ -64,11 +65,6 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
   const submit = useSending(apiBase, state, dispatch, read);
   const outcome = useOutcome(state, settings.brand);
 
-  function edit(name: Name, value: string) {
-    clearTimeout(leaving.current);
-    dispatch({ type: "edited", name, value });
-  }
-
   // Rendered at once, because the new state may contain the element.
   function act(event: FormEvent, focusId?: string) {
     flushSync(() => dispatch(event));
@@ -81,7 +77,10 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
     readOnly: phase.kind === "sending",
     error: errors[name],
     hint: view.own.hints[name],
-    onEdit: (value) => edit(name, value),
+    onEdit: (value) => {
+      clearTimeout(leaving.current);
+      dispatch({ type: "edited", name, value });
+    },
     onLeave: () => {
       leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
     },
@@ -95,8 +94,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
         ref={outcome.panel}
         className={receipt ? "contact-panel receipt" : "contact-panel"}
         tabIndex={-1}
-        aria-labelledby={receipt ? undefined : FORM_TITLE_ID}
-        aria-label={receipt ? "Receipt" : undefined}
+        aria-label={receipt ? "Receipt" : FORM_TITLE}
       >
         {/* Always there: a live region that appears together with its text may not be announced. */}
         <div className="live" aria-live="polite" aria-atomic="true">
@@ -121,8 +119,8 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
         ) : (
           <div className="form-column">
             {/* biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together */}
-            <div id={FORM_HEAD_ID} role="group" aria-labelledby={`${FORM_TITLE_ID} enclosed`} tabIndex={-1}>
-              <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
+            <div id={FORM_HEAD_ID} role="group" aria-labelledby="form-title enclosed" tabIndex={-1}>
+              <h2 id="form-title">{FORM_TITLE}</h2>
             </div>
             <ErrorSummary state={state} outcome={outcome.failure} />
             <form

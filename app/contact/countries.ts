@@ -1,10 +1,8 @@
+import type { FormOfBuild } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/contact-message.ts";
 import { loadJson } from "../use-loaded.ts";
 
-export interface Country {
-  code: string;
-  name: string;
-}
+export type Country = FormOfBuild["countries"][number];
 
 export async function loadCountries(url: string): Promise<readonly Country[]> {
   return readCountries(await loadJson(url));

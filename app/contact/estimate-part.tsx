@@ -8,9 +8,7 @@ import { type Act, type FormState, hasAmounts, type Name, START_VALUES } from ".
 import type { FormView, Read } from "./form-view.ts";
 import { FOLDED, GROUPS, type Group } from "./questions.ts";
 
-const FRAGMENT = "footprint";
-/** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
-export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
+export const FRAGMENT = "footprint";
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
 export const FOOTPRINT_PATH = "/assets/footprint";
 
@@ -106,13 +104,13 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
   );
 }
 
-type FoldedGroupsProps = (typeof FOLDED)[number] & Pick<EstimatePartProps, "fieldOf">;
-
 /** Open if they contain input or an error, whoever wrote it, and then until the visitor closes them. */
-function FoldedGroups({ title, note, groups, fieldOf }: FoldedGroupsProps) {
+function FoldedGroups({ title, note, groups, fieldOf }: (typeof FOLDED)[number] & Pick<EstimatePartProps, "fieldOf">) {
   const [isOpen, setIsOpen] = useState(false);
   const fields = groups.flatMap(({ labels }) => Object.keys(labels) as FootprintField[]);
-  const isNeeded = fields.map((field) => fieldOf(nameOf(field))).some((field) => field.error || isFilled(field));
+  const isNeeded = fields
+    .map((field) => fieldOf(nameOf(field)))
+    .some(({ name, value, error }) => error || value !== START_VALUES[name]);
   return (
     <details
       className="footprint-more"
@@ -129,15 +127,8 @@ function FoldedGroups({ title, note, groups, fieldOf }: FoldedGroupsProps) {
   );
 }
 
-function isFilled({ name, value }: FieldState): boolean {
-  return value !== START_VALUES[name];
-}
-
-interface QuestionGroupProps extends Pick<EstimatePartProps, "fieldOf"> {
-  group: Group;
-}
-
-function QuestionGroup({ group: { legend, note, labels }, fieldOf }: QuestionGroupProps) {
+function QuestionGroup({ group, fieldOf }: { group: Group } & Pick<EstimatePartProps, "fieldOf">) {
+  const { legend, note, labels } = group;
   const fields = Object.keys(labels) as FootprintField[];
   const noteId = `${fields[0]}-note`;
   return (

@@ -110,12 +110,6 @@ const EXAMPLES: Readonly<Record<ExampleName, Figures>> = {
     "footprint.shortFlights": "40",
     "footprint.longFlights": "8",
   },
-  student: {
-    "footprint.people": "1",
-    "footprint.electricityKwh": "900",
-    "footprint.gasKwh": "3000",
-    "footprint.shortFlights": "1",
-  },
 };
 
 const UNIT_OF: Readonly<Partial<Record<EstimateName, EstimateName>>> = {

@@ -1,11 +1,10 @@
-import type { ComponentProps, InputHTMLAttributes, KeyboardEvent } from "react";
+import type { ComponentProps, InputHTMLAttributes } from "react";
 import { CONTACT_FIELDS, type ContactField } from "../../contract/contact-message.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import type { Name } from "./form-state.ts";
 
 /** The parts of the page outside of the form contain fields of it. */
 export const FORM_ID = "message-form";
-export const FORM_TITLE_ID = "form-title";
 /** The group with the form's heading. With the focus on it, screen readers read all of it, and phones show no keyboard. */
 export const FORM_HEAD_ID = "form-head";
 export const FOOTPRINT_TITLE_ID = "footprint-title";
@@ -62,7 +61,7 @@ export function Field(props: FieldProps) {
           ))}
         </select>
       ) : rows ? (
-        <textarea {...control} readOnly={readOnly} rows={rows} onKeyUp={showWhole} />
+        <textarea {...control} readOnly={readOnly} rows={rows} />
       ) : (
         <input {...control} readOnly={readOnly} />
       )}
@@ -73,11 +72,6 @@ export function Field(props: FieldProps) {
       )}
     </div>
   );
-}
-
-/** After Tab, browsers scroll only to the caret of a text area, which can leave its lower edge outside the window. */
-function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): void {
-  if (key === "Tab") currentTarget.scrollIntoView({ block: "nearest" });
 }
 
 interface ContactInputProps extends FieldState {
@@ -107,20 +101,6 @@ export function ContactInput({ countries, allCountries, ...state }: ContactInput
 
 export function TextButton(props: ComponentProps<"button">) {
   return <button type="button" className="text-button" {...props} />;
-}
-
-export function ProblemLink({ name, sentence }: { name: string; sentence: string }) {
-  return (
-    <a
-      href={`#${name}`}
-      onClick={(event) => {
-        event.preventDefault();
-        focusOn(name);
-      }}
-    >
-      {sentence}
-    </a>
-  );
 }
 
 /** Opens the closed parts that contain the element, as a browser does for a fragment, and focuses it. */

@@ -1,7 +1,7 @@
 import type { ComponentProps, RefObject } from "react";
 import { unbroken } from "../../contract/footprint/fields.ts";
 import { problemsOf, problemsTitle } from "../../contract/send-email-answer.ts";
-import { FOOTPRINT_TITLE_ID, FORM_HEAD_ID, focusOn, ProblemLink, TextButton } from "./field.tsx";
+import { FOOTPRINT_TITLE_ID, FORM_HEAD_ID, focusOn, TextButton } from "./field.tsx";
 import { type Act, type FormState, REMOVED } from "./form-state.ts";
 import type { FormView } from "./form-view.ts";
 
@@ -36,7 +36,15 @@ export function ErrorSummary({ state, outcome }: FailureProps) {
       <ul>
         {problems.map(([name, sentence]) => (
           <li key={name}>
-            <ProblemLink name={name} sentence={sentence} />
+            <a
+              href={`#${name}`}
+              onClick={(event) => {
+                event.preventDefault();
+                focusOn(name);
+              }}
+            >
+              {sentence}
+            </a>
           </li>
         ))}
       </ul>
@@ -67,8 +75,8 @@ export function FailureAlert({ state, outcome }: FailureProps) {
 
 /** Says that an estimate goes with the message. Above the button, so that no field moves when it appears. */
 export function EnclosedNote({ view, act }: { view: FormView; act: Act }) {
-  const { isEnclosed, own, problems, unreadable } = view;
-  if (!isEnclosed) return null;
+  const { own, problems } = view;
+  if (!view.isEnclosed) return null;
   const sentence = unbroken(
     problems.length === 0
       ? `Your estimate is included${own.total && `: ${own.total}`}.`
@@ -80,7 +88,7 @@ export function EnclosedNote({ view, act }: { view: FormView; act: Act }) {
         {/* The key makes React replace the whole sentence: on a translated page it cannot change its text. */}
         <span key={sentence}>{sentence}</span>
       </p>
-      <TextButton aria-label="Edit the estimate" onClick={() => focusOn(unreadable ?? FOOTPRINT_TITLE_ID)}>
+      <TextButton aria-label="Edit the estimate" onClick={() => focusOn(problems[0]?.[0] ?? FOOTPRINT_TITLE_ID)}>
         Edit
       </TextButton>
       <TextButton aria-label="Remove the estimate" onClick={() => act(REMOVED, FORM_HEAD_ID)}>

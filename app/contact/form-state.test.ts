@@ -67,15 +67,15 @@ test("announces the total or the example, and an unreadable amount once its fiel
   expect(announced(doubtful)).toBe("Your estimate: total ?");
   expect(announced(nextState(doubtful, { type: "left", name: GAS }))).toMatch(/^.+: Enter a number\. Your/);
   expect(announced(nextState(typing, REMOVED))).toBe("");
-  expect(announced(nextState(typing, { type: "exampled", name: "student" }))).toBe(
-    "Example: student, total of student",
+  expect(announced(nextState(typing, { type: "exampled", name: "flat for two" }))).toBe(
+    "Example: flat for two, total of flat for two",
   );
 });
 
 test("while a message is sent, its fields are read-only; after a success they are empty, and there is a receipt", () => {
   const values = { ...START_VALUES, ...VISITOR, country: "FR", "footprint.carKm": "1" };
   const sending = after(seed(values), { type: "submitted", values, errors: {} });
-  for (const event of [edit("name", "B"), REMOVED, { type: "exampled", name: "student" }] as const) {
+  for (const event of [edit("name", "B"), REMOVED, { type: "exampled", name: "flat for two" }] as const) {
     expect(nextState(sending, event)).toBe(sending);
   }
   const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;

@@ -27,7 +27,7 @@ type Phase =
   | { kind: "sent"; receipt: Receipt }
   | { kind: "failed"; text: string };
 
-export type ExampleName = "flat for two" | "office of 40" | "student";
+export type ExampleName = "flat for two" | "office of 40";
 
 export interface FormState {
   /** React has taken over the fields. */

@@ -1,5 +1,5 @@
 // What the page shows and sends, computed from the state.
-import { FIELD_NAMES, parseContactMessage } from "../../contract/contact-message.ts";
+import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
 import { type AnswerErrors, problemsOf } from "../../contract/send-email-answer.ts";
@@ -23,18 +23,14 @@ export function formView(state: FormState, read: Read = () => UNREAD) {
   const own = read(values);
   const shown = example ? read(values, example) : own;
   const problems = problemsOf(withoutTyping(own.errors, typing));
-  const who = example ? `Example: ${example},` : "Your estimate:";
+  const total = shown.total && `${example ? `Example: ${example},` : "Your estimate:"} ${shown.total}`;
   return {
     own,
     shown,
     errors: withoutTyping({ ...own.errors, ...openErrors(state) }, typing),
     /** The unreadable amounts, which prevent sending. */
     problems,
-    /** The first of them, even while the visitor is typing in it. */
-    unreadable: Object.keys(own.errors)[0],
-    announcement: [...problems.map(([, sentence]) => sentence), shown.total && `${who} ${shown.total}`]
-      .join(" ")
-      .trim(),
+    announcement: [...problems.map(([, sentence]) => sentence), total].join(" ").trim(),
     isEnclosed: hasAmounts(values),
     receipt: phase.kind === "sent" ? phase.receipt : null,
   };
@@ -62,11 +58,6 @@ function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
 /** An error is reported as soon as its field is left, not while the visitor is typing. */
 function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
-}
-
-export function problemsIn(values: Values, unreadable: FootprintErrors): AnswerErrors {
-  const message = parseContactMessage(values);
-  return { ...(!message.ok && message.fields), ...unreadable };
 }
 
 /** The body of `/send-email`, where the fields of the estimate have names without a prefix. */

@@ -5,9 +5,7 @@ import type { AnsweredPost } from "../../contract/send-email-answer.ts";
 import { ContactForm, FORM_ROOT_ID } from "./contact-form.tsx";
 import * as resultModule from "./estimate-result.tsx";
 
-interface FormRootProps extends Pick<FormOfBuild, "settings" | "countries"> {
-  answered: AnsweredPost | null;
-}
+type FormRootProps = Pick<FormOfBuild, "settings" | "countries"> & { answered: AnsweredPost | null };
 
 /** The form in the element that the browser's script hydrates. Its data attributes are the props there. */
 export function FormRoot({ settings, countries, answered }: FormRootProps) {

@@ -1,8 +1,9 @@
 import { type Dispatch, type SubmitEvent, useRef } from "react";
 import { flushSync } from "react-dom";
+import { parseContactMessage } from "../../contract/contact-message.ts";
 import { readAnswer } from "../../contract/send-email-answer.ts";
 import { type FormEvent, type FormState, isName, onlyNames } from "./form-state.ts";
-import { problemsIn, type Read, requestBody } from "./form-view.ts";
+import { type Read, requestBody } from "./form-view.ts";
 import { readFields } from "./kept-values.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -17,7 +18,8 @@ export function useSending(apiBase: string, state: FormState, dispatch: Dispatch
     const fields = readFields(event.currentTarget);
     const values = { ...state.values, ...onlyNames(fields) };
     const reading = read?.(values);
-    const errors = problemsIn(values, reading?.errors ?? {});
+    const message = parseContactMessage(values);
+    const errors = { ...(!message.ok && message.fields), ...reading?.errors };
     // Rendered at once, so that a second press finds the new phase, even in the same task.
     flushSync(() => dispatch({ type: "submitted", values, errors }));
     if (Object.keys(errors).length > 0) return;

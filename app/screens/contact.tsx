@@ -2,7 +2,7 @@ import { createElement } from "react";
 import type { FormSettings } from "../../contract/build-manifest.ts";
 import { answerTimeInWords } from "../../contract/duration.ts";
 import { ContactEmail } from "../components/links.tsx";
-import { OPEN_AT_FRAGMENT } from "../contact/estimate-part.tsx";
+import { FRAGMENT } from "../contact/estimate-part.tsx";
 import { startState } from "../contact/form-state.ts";
 import { titleOf } from "../contact/form-view.ts";
 import { FormRoot } from "../contact/render-form.tsx";
@@ -11,6 +11,9 @@ import { site } from "../site.ts";
 import formStyles from "../styles/contact.css?inline";
 import estimateStyles from "../styles/estimate.css?inline";
 import resultStyles from "../styles/estimate-result.css?inline";
+
+/** Opens the estimate before the first paint. Browsers open it later, which would move everything below. */
+const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
 
 export const contact: Screen = {
   name: "contact",

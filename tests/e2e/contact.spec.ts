@@ -59,14 +59,6 @@ test("the form has its texts, fields and countries, and a trap that visitors can
     await expect(trap).toHaveCount(1);
     await expect(page.getByRole("textbox", { name: "Leave this field empty" })).toHaveCount(0);
   });
-
-  await test.step("Tab shows the whole text area, not only its caret", async () => {
-    await page.setViewportSize({ width: 1280, height: 700 });
-    await field(page, "Country").focus();
-    await page.keyboard.press("Tab");
-    await expect(field(page, "Message")).toBeFocused();
-    await expect(field(page, "Message")).toBeInViewport({ ratio: 1 });
-  });
 });
 
 test("after a success, five strings and a new key were sent, and an alert replaces the form", async ({

@@ -46,7 +46,7 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
   await expect(page.locator(".footprint noscript p")).toHaveText(
     "Your estimate is shown after you have sent the message.",
   );
-  await expect(page.getByRole("button", { name: "Student" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Flat for two" })).toBeHidden();
   await expect(amount(page, "busKm")).toBeHidden();
   await page.getByText("Add more").click();
   await amount(page, "busKm").fill("1000");

@@ -31,7 +31,7 @@ async function translate(page: Page): Promise<void> {
 
 /** Tries examples, fills in the estimate, corrects it, sends the message, and sends another one. */
 async function useForm(page: Page): Promise<void> {
-  for (const name of ["Student", "Flat for two", "Flat for two"]) await page.getByRole("button", { name }).click();
+  for (const name of ["Office of 40", "Flat for two", "Flat for two"]) await page.getByRole("button", { name }).click();
   await expect(page.getByText("Your estimate appears here as you type.")).toBeVisible();
   await amount(page, "electricityKwh").pressSequentially("3000");
   await amount(page, "gasKwh").pressSequentially("11,5x");
