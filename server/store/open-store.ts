@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { errorCode } from "../log.ts";
 import { createArchive } from "./archive.ts";
-import { type Database, readSecret } from "./database.ts";
+import { type Database, readSecret, type Sql } from "./database.ts";
 import { createIntake } from "./intake.ts";
 import { createMessages } from "./messages.ts";
 import { createPeople } from "./people.ts";
@@ -54,7 +54,7 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
   const isSqlite = databaseUrl === null;
   if (isSqlite && !upgrades) requireFile(dataDir);
   const database = await openDatabase(settings, options);
-  const store = await createStore(database, { ...settings, isServer, upgrades });
+  const store = await createStore(database, settings, { isServer, upgrades });
   if (isSqlite && isServer) await forgetServers(database.query);
   return store;
 }
@@ -91,23 +91,19 @@ function requireFile(dataDir: string): void {
  */
 export type Store = Awaited<ReturnType<typeof createStore>>;
 
-interface Rules extends Partial<StoreSettings>, Pick<StoreOptions, "isServer" | "upgrades"> {
-  checkIntervalMs?: number;
-}
-
-export async function createStore(database: Database, rules: Rules) {
-  const { retention, account = null, isServer = false, upgrades = true, checkIntervalMs } = rules;
+export async function createStore(
+  database: Database,
+  settings: Partial<StoreSettings>,
+  { isServer = false, upgrades = true }: StoreOptions = {},
+) {
+  const { retention, account = null } = settings;
   const { query, transaction } = database;
-  const opening = upgrades
-    ? transaction(
-        async (sql) => {
-          await migrate(sql);
-          if (retention) await applyRetention(sql, retention);
-        },
-        { lock: "migrating", isLong: true },
-      )
-    : requireVersion(database);
-  const secret = await opening
+  async function prepare(sql: Sql): Promise<void> {
+    await migrate(sql);
+    if (retention) await applyRetention(sql, retention);
+  }
+  const ready = upgrades ? transaction(prepare, { lock: "migrating", isLong: true }) : requireVersion(database);
+  const secret = await ready
     .then(() => readSecret(query))
     .catch(async (error) => {
       await database.close();
@@ -124,8 +120,8 @@ export async function createStore(database: Database, rules: Rules) {
     messages: createMessages(database, account),
     people: createPeople(database, account),
     spam,
-    status: createStatus(database, checkIntervalMs),
-    archive: createArchive(database, rules),
+    status: createStatus(database),
+    archive: createArchive(database, settings),
     /** The same on every node. */
     secret: hashKey,
     async close(): Promise<void> {

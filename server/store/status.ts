@@ -43,7 +43,7 @@ export function markBackedUp(query: Query, now: Date): Promise<void> {
 
 export type Status = ReturnType<typeof createStatus>;
 
-export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVAL_MS) {
+export function createStatus(database: Database) {
   const { query, transaction, verify, nextChange } = database;
   const name = NODE + randomUUID();
   let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
@@ -58,7 +58,7 @@ export function createStatus(database: Database, checkIntervalMs = CHECK_INTERVA
     /** Rejects if no message should be stored. All callers share one write per ten seconds. */
     async ping(): Promise<void> {
       await verify();
-      if (performance.now() - checkedAtMs >= checkIntervalMs) {
+      if (performance.now() - checkedAtMs >= CHECK_INTERVAL_MS) {
         checkedAtMs = performance.now();
         // Random, because PostgreSQL compresses other data.
         const bytes = randomBytes(CHECK_BYTES).toString("base64");
