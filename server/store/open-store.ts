@@ -66,7 +66,7 @@ export async function openArchive(settings: StoreSettings, options: StoreOptions
 }
 
 async function openDatabase({ databaseUrl, dataDir }: StoreSettings, { maxConnections, onEnd }: StoreOptions) {
-  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), { onLost: onEnd });
+  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd);
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(databaseUrl, maxConnections);
 }

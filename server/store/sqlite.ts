@@ -69,19 +69,15 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
-interface SqliteOptions {
-  /** Called once if the files are no longer those that were opened. From then on every call rejects. */
-  onLost?: ((error: StoreUnavailable) => void) | undefined;
-  /** SQLite's own version. */
-  version?: string | undefined;
-}
-
-/** Opens the file; creates it if necessary. Safe if several processes do so at once. */
+/**
+ * Opens the file; creates it if necessary. Safe if several processes do so at once. `onLost` is called once if the files
+ * are no longer those that were opened. From then on every call rejects.
+ */
 export async function openSqlite(
   file: string,
-  { onLost = () => {}, version = versions.sqlite }: SqliteOptions = {},
+  onLost: (error: StoreUnavailable) => void = () => {},
 ): Promise<Database> {
-  requireSafeVersion(version ?? "");
+  requireSafeVersion(versions.sqlite ?? "");
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   const query = queryOf(db);
@@ -244,7 +240,7 @@ function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
   }
 }
 
-function requireSafeVersion(version: string): void {
+export function requireSafeVersion(version: string): void {
   if (version.localeCompare(OLDEST_SAFE, "en", { numeric: true }) < 0) {
     const remedy = `${OLDEST_SAFE} or newer is needed: update Node, or set DATABASE_URL`;
     throw new StoreRefused({ problem: `SQLite ${version} may lose messages`, remedy });
