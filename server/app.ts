@@ -23,7 +23,7 @@ export interface AppOptions
 
 /** The whole product without its process, so that a test can create it and inject requests. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
+  const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS } = options;
   const { now = () => new Date(), onNotStored = () => {} } = options;
   const { rateLimits, hourlyLimit, spamFilter } = config;
   const { electricity, site } = build.manifest;
@@ -70,19 +70,8 @@ export function createApp(options: AppOptions): FastifyInstance {
       next();
     });
     serveHealth(api, store.status, readiness);
-    acceptMessages(api, {
-      config,
-      store,
-      rules,
-      electricity,
-      limits,
-      meter,
-      now: options.now,
-      onStored,
-      onNotStored,
-      noteDefect,
-      answerRefusal: pages.answerRefusal,
-    });
+    const { answerRefusal } = pages;
+    acceptMessages(api, { ...options, limits, rules, electricity, onNotStored, noteDefect, answerRefusal });
   });
   app.setErrorHandler((error, _request, reply) => pages.answerFailure(reply.hijack().raw, error));
   return app;

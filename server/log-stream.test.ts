@@ -1,7 +1,7 @@
 import { fstatSync, openSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makePipe } from "../tests/support/pipe.ts";
-import { isJournal, journalLine, openLogStream } from "./log-stream.ts";
+import { isJournal, journalLine, openLogStream, terminalLine } from "./log-stream.ts";
 
 test("writing to a pipe without a reader does not wait, and dropped lines are counted", async () => {
   const pipe = await makePipe();
@@ -32,4 +32,12 @@ test("lines for the journal start with their priority", async () => {
   for (const level of [30, 40, 50]) log.write(`{"level":${level}}\n`);
   let text = "";
   await expect.poll(() => (text += pipe.read())).toBe('<6>{"level":30}\n<4>{"level":40}\n<3>{"level":50}\n');
+});
+
+test("lines in a terminal are for people", () => {
+  const line = (details: object) =>
+    `${JSON.stringify({ level: 30, time: 0, pid: 1, reqId: "x", msg: "text", ...details })}\n`;
+  expect(terminalLine(line({ event: "accepted", reference: "R" }))).toMatch(/^\d\d:\d\d:\d\d text reference="R"\n$/);
+  expect(terminalLine(line({}))).toBe("");
+  expect(terminalLine(line({ level: 50 }))).toMatch(/^\d\d:\d\d:\d\d Error: text\n$/);
 });

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { CHANNELS, type Channel, StoreUnavailable } from "../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../server/time.ts";
@@ -8,12 +7,10 @@ import { createFakeClock } from "./support/fake-clock.ts";
 import { RETENTION } from "./support/in-process-store.ts";
 import { type ChangedStore, openPostOffice, withStore } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const PROGRAM = "npm run messages --";
 /** Where each clock starts. */
 const NOW = createFakeClock().now();
-const away = () => Promise.reject(new StoreUnavailable({ problem: "away" }));
 
 /** `changed`: methods that replace those of the store. */
 type WatchOptions = Partial<AlertOptions> & { changed?: ChangedStore };
@@ -180,23 +177,6 @@ it("deliveries that failed for good are reported once", async () => {
   expect(posts()).toEqual(["hook-failed", "hook-failed"]);
 });
 
-it("if the last backup is two days old, one alert is sent per day", async () => {
-  const { store, watch, posts } = await openWatched({ messages: 0 });
-  const { clock, pass } = watch();
-  const backUp = async () => store.archive.backup(join(await makeScratchFolder(), "copy.db"), clock.now());
-  await pass(5 * DAY_MS);
-  await backUp();
-  await pass(2 * DAY_MS - MINUTE_MS);
-  expect(posts()).toEqual([]);
-  await pass(2 * MINUTE_MS);
-  await pass(23 * HOUR_MS);
-  expect(posts()).toEqual(["backup-overdue"]);
-  await pass(2 * HOUR_MS);
-  await backUp();
-  await pass(DAY_MS);
-  expect(posts()).toEqual(["backup-overdue", "backup-overdue", "resolved backup-overdue"]);
-});
-
 describe("messages that expire soon", () => {
   /** Delivered messages, each with its number of days left of the retention period of 30 days. */
   async function openExpiring(...daysLeft: number[]) {
@@ -326,17 +306,6 @@ describe("a store", () => {
     await pass(HOUR_MS);
     expect(log.count("alert-over")).toBe(1);
     expect(receiver.posts.at(-1)?.body.resolved).toEqual(["store-away"]);
-  });
-
-  it("that is read-only, as on a full disk, is reported with its messages, once an hour", async () => {
-    const { watch, posts } = await openWatched();
-    const { pass } = watch({ changed: { status: { ping: away, moveAlert: away } } });
-    await pass(HOUR_MS + MINUTE_MS);
-    expect(posts()).toEqual(["overdue", "store-away"]);
-    await pass(50 * MINUTE_MS);
-    expect(posts()).toHaveLength(2);
-    await pass(11 * MINUTE_MS);
-    expect(posts().slice(2)).toEqual(["store-away,overdue"]);
   });
 
   it("that never answers is reported too", async () => {

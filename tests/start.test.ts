@@ -77,28 +77,6 @@ test("a second server on its data folder exits at once and mails nothing; after 
   expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
 });
 
-test("in a terminal, it prints a few plain lines instead of JSON", async () => {
-  // Says that every file is a terminal: no program that opens a real one is on all systems.
-  const preload = `import { syncBuiltinESMExports } from "node:module";
-    import tty from "node:tty";
-    tty.isatty = () => true;
-    syncBuiltinESMExports();`;
-  const server = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` });
-  await postMessage(server.url, "Hello");
-  const lines = () => server.output().split("\n");
-  await expect.poll(() => lines().length).toBeGreaterThan(7);
-  expect(lines().slice(0, 7)).toEqual([
-    "",
-    `Brighter Carbon is on http://localhost:${server.port}`,
-    `Messages go to files in ${server.dataDir}/outbox`,
-    "To read messages: npm run inbox",
-    expect.stringMatching(/^\d+ things to set before launch: npm run preflight$/),
-    "",
-    expect.stringMatching(/^\d\d:\d\d:\d\d message accepted reference="BC-\w{4}-\w{2}"/),
-  ]);
-  expect(server.output()).not.toContain("{");
-});
-
 test("prints the mail server without its password and its own command, and names settings that differ from the build", async () => {
   const server = await start({
     MESSAGES_COMMAND: "sudo brighter-carbon messages",

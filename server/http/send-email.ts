@@ -22,7 +22,7 @@ export interface SendEmailOptions {
   rules: AcceptanceRules;
   electricity: ElectricityTable;
   limits: Limits;
-  meter: Meter | undefined;
+  meter?: Meter | undefined;
   /** The time in a test; without it, the database's. */
   now?: (() => Date) | undefined;
   onStored(state: "queued" | "quarantined"): void;

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createFakeClock } from "../../tests/support/fake-clock.ts";
@@ -55,17 +55,4 @@ it("retries after an hour if the store was unavailable", async () => {
   const { log, afterMs } = await setUp(new StoreUnavailable({ problem: "away" }), ["BC-AAAA-AA"]);
   expect(await afterMs(HOUR_MS)).toEqual(["BC-BBBB-AA.eml", "BC-CCCC-AA.eml"]);
   expect(log.count("purge-failed")).toBe(1);
-});
-
-it("removes the other files if one cannot be removed, and retries that one", async () => {
-  const { folder, log, afterMs } = await setUp([], ["BC-AAAA-AA", "BC-CCCC-AA"]);
-  await afterMs(0);
-  // A folder cannot be removed like a file.
-  await rm(join(folder, "BC-AAAA-AA.eml"));
-  await mkdir(join(folder, "BC-AAAA-AA.eml"));
-  expect(await afterMs(HOUR_MS)).toEqual(["BC-AAAA-AA.eml", "BC-BBBB-AA.eml"]);
-  expect(log.count("purge-failed")).toBe(1);
-  await rm(join(folder, "BC-AAAA-AA.eml"), { recursive: true });
-  await writeFile(join(folder, "BC-AAAA-AA.eml"), "");
-  expect(await afterMs(HOUR_MS)).toEqual(["BC-BBBB-AA.eml"]);
 });
