@@ -24,8 +24,8 @@ import {
 } from "../server/desk/preflight.ts";
 import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";
 import { openApp } from "./support/app.ts";
-import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
-import { openStoreInProcess, RETENTION } from "./support/in-process-store.ts";
+import { startDnsServer } from "./support/dns-server.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { listen, openPort } from "./support/raw-http.ts";
 import { startReceiver } from "./support/receiver.ts";
@@ -46,7 +46,6 @@ async function serveSite(): Promise<string> {
 
 test.each([
   ["http://localhost:3000", "fail", " is not an address that visitors can reach"],
-  ["https://[::1]", "fail", " is not an address that visitors can reach"],
   ["https://www.example.com", "fail", " is not an address that visitors can reach"],
   ["http://www.brighter-carbon.com", "fail", " is not https"],
   ["https://www.brighter-carbon.com", "ok", ""],
@@ -121,31 +120,27 @@ test("the disk is writable (the check leaves no trace), not writable, or almost 
   expect([-1, 0].map((more) => judgeSpace("data", LOW_DISK_BYTES + more).state)).toEqual(["fail", "ok"]);
 });
 
-test.each(["SQLite", "PostgreSQL"])("%s is empty, current, of a newer version, or cannot be used", async (kind) => {
+test("the database is empty, current, of a newer version, damaged, or refuses the password, which is not shown", async () => {
   const dataDir = await makeScratchFolder();
-  const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
-  const judge = async (url = databaseUrl) => {
-    const [first] = await checkDatabase({ dataDir, databaseUrl: url });
+  const judge = async (databaseUrl: string | null = null) => {
+    const [first] = await checkDatabase({ dataDir, databaseUrl });
     return `${first?.state}: ${first?.detail} -> ${first?.remedy}`;
   };
   expect(await judge()).toMatch(/^warn: .+ -> start the website first, or/);
-  await (await openStoreInProcess({ dataDir, databaseUrl })).close();
-  expect(await judge()).toBe(`ok: ${kind} -> `);
-  if (databaseUrl) {
-    const wrong = await judge(databaseUrl.replace("test-only", "hunter2"));
-    expect(wrong).toMatch(/^fail: .*password authentication failed/);
-    expect(wrong).not.toContain("hunter2");
-    return;
-  }
+  await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
+  expect(await judge()).toBe("ok: SQLite -> ");
   const db = new DatabaseSync(join(dataDir, "messages.db"));
   db.exec("UPDATE meta SET value = '99' WHERE name = 'schema_version'");
   db.close();
   expect(await judge()).toMatch(/^fail: .+ by a newer version/);
   await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
   expect(await judge()).toMatch(/^fail: .+ is not a database of this program/);
+  const wrong = await judge((await postgres.createDatabase()).replace("test-only", "hunter2"));
+  expect(wrong).toMatch(/^fail: .*password authentication failed/);
+  expect(wrong).not.toContain("hunter2");
 });
 
-test("the mail server accepts or refuses the sign-in, does not answer or is not set; its password is not shown", async () => {
+test("the mail server accepts or refuses the sign-in, or is not set; its password is not shown", async () => {
   const server = await startMailServer({ hasTls: true });
   onTestFinished(() => server.close());
   server.expectPassword("hunter2");
@@ -156,14 +151,12 @@ test("the mail server accepts or refuses the sign-in, does not answer or is not 
   expect(refused).toMatchObject({ state: "fail", detail: expect.stringMatching(/refused the sign-in/) });
   expect(JSON.stringify(refused)).not.toContain("hunter3");
   expect(server.mails).toEqual([]);
-  const away = `smtp://127.0.0.1:${await findFreePort()}`;
-  expect(await checkSmtp(away)).toMatchObject({ state: "fail", detail: expect.stringMatching(/ECONNREFUSED/) });
   expect(await checkSmtp(null)).toMatchObject({ state: "fail", remedy: expect.stringMatching(/^set SMTP_URL/) });
 });
 
 test("the sender's domain has SPF and DMARC, also of its parent domain; without them, the check only warns", async () => {
-  const found = async (server: string, domain: string, limits = {}) => {
-    const resolver = new Resolver(limits);
+  const found = async (server: string, domain: string) => {
+    const resolver = new Resolver();
     resolver.setServers([server]);
     const findings = await checkSenderDomain(domain, resolver);
     return findings.map(({ name, state, detail }) => `${state} ${name}: ${detail}`);
@@ -179,11 +172,6 @@ test("the sender's domain has SPF and DMARC, also of its parent domain; without 
     `warn SPF record: company.com ${none}`,
     `warn DMARC record: company.com ${none}`,
   ]);
-  const two = await startDnsServer({ "company.com": ["v=spf1 -all", "v=spf1 ~all"] });
-  expect((await found(two, "company.com"))[0]).toMatch(/^warn .+ has 2, but only one is allowed$/);
-  const silent = await found(await startSilentDnsServer(), "company.com", { timeout: 200, tries: 1 });
-  for (const line of silent) expect(line).toMatch(/^warn .+ no answer from DNS$/);
-  expect(silent).toHaveLength(2);
 });
 
 test("the server accepts messages, cannot store them, is another program, or does not answer", async () => {
@@ -205,25 +193,15 @@ test("the server accepts messages, cannot store them, is another program, or doe
 });
 
 test("ALERT_URL gets a test alert, and the check shows the answer without the URL's secret", async () => {
-  const KEEP = { deliveredMs: null, failedMs: null, quarantinedMs: null };
-  const check = (alertUrl: string | null) => checkAlerts({ alertUrl, retention: RETENTION }, "Brighter");
-  expect(await checkAlerts({ alertUrl: null, retention: KEEP }, "Brighter")).toEqual([]);
-  expect(await check(null)).toMatchObject([
-    { state: "warn", name: "ALERT_URL", detail: expect.stringContaining("only the log and the inbox announce") },
-  ]);
+  const check = (alertUrl: string | null) => checkAlerts(alertUrl, "Brighter");
+  expect(await check(null)).toMatchObject({ state: "warn", detail: expect.stringContaining("only the log") });
   const receiver = await startReceiver();
   const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
-  expect(await check(url)).toMatchObject([
-    { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ accepted a test alert \(status 2\d\d/) },
-  ]);
-  expect(receiver.posts.map(({ body }) => body)).toEqual([
-    {
-      text: "Brighter: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.",
-      troubles: [],
-    },
-  ]);
+  const detail = expect.stringMatching(/^127\.0\.0\.1:\d+ accepted a test alert \(status 2\d\d/);
+  expect(await check(url)).toMatchObject({ state: "ok", detail });
+  expect(receiver.posts).toHaveLength(1);
   receiver.close();
-  const [finding] = await check(url);
+  const finding = await check(url);
   expect(finding).toMatchObject({
     state: "fail",
     detail: expect.stringMatching(/did not accept a test alert: ECONN/),
@@ -248,6 +226,8 @@ test("npm run preflight shows every check and no secret, and exits with 1 if a c
   expect(out).toMatch(/\nNot ready: \d+ failed, \d warnings?\.\n$/);
   expect(out).not.toContain("hunter2");
   expect(code).toBe(1);
+  const wrong = await runCli({ PORT: "x", SMTP_URL: "mail.company.com" }, "preflight");
+  expect(wrong).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL .+\nFAIL .+\n\nNot ready: 2 failed/) });
 });
 
 test("the verdict: warnings allow a launch, failures do not; text of other systems is escaped", () => {
@@ -266,13 +246,4 @@ test("the verdict: warnings allow a launch, failures do not; text of other syste
     "Not ready: 1 failed, 1 warning.",
     "",
   ]);
-});
-
-test("npm run preflight shows every wrong setting, and nothing else", async () => {
-  const { code, out } = await runCli({ PORT: "x", SMTP_URL: "mail.company.com" }, "preflight");
-  expect(out).toMatch(
-    /^FAIL {2}settings {2}PORT is not a port number -> e\.g\. PORT=3000\nFAIL {2}settings {2}SMTP_URL/,
-  );
-  expect(out).toMatch(/\n\nNot ready: 2 failed, 0 warnings\.\n$/);
-  expect(code).toBe(1);
 });

@@ -76,7 +76,7 @@ async function findAll(readConfig: () => Config): Promise<Finding[]> {
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
-    checkAlerts(config, brand),
+    checkAlerts(config.alertUrl, brand),
     build ? [checkMailbox("MAIL_TO", config.mailTo ?? contactEmail), checkMailbox("MAIL_FROM", mailFrom)] : [],
     build ? checkSenderDomain(domainOf(mailFrom), new Resolver(DNS_LIMITS)) : [],
   ]);
@@ -252,20 +252,15 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
   return [fail("HOOK_URL", `${host} did not accept a signed ping: ${failure.message}`, remedy)];
 }
 
-/** Without alerts, the operator may not hear of an erasure. */
-export async function checkAlerts(
-  { alertUrl, retention }: Pick<Config, "alertUrl" | "retention">,
-  brand: string,
-): Promise<Finding[]> {
+export async function checkAlerts(alertUrl: string | null, brand: string): Promise<Finding> {
   if (alertUrl === null) {
-    if (Object.values(retention).every((keptMs) => keptMs === null)) return [];
-    const problem = "not set, so only the log and the inbox announce that messages will be erased";
-    return [warn("ALERT_URL", problem, "set it to an address that accepts alerts, such as a chat's web hook")];
+    const problem = "not set, so only the log and the inbox say what is wrong and what will be erased";
+    return warn("ALERT_URL", problem, "set it to an address that accepts alerts, such as a chat's web hook");
   }
   const { host } = new URL(alertUrl);
   const refused = (reason: string) => {
     const remedy = "correct ALERT_URL, or ask the service that it belongs to";
-    return [fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy)];
+    return fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy);
   };
   try {
     const text = `${brand}: This is only a test of ALERT_URL by preflight. It says nothing about the state of the website.`;
@@ -273,7 +268,7 @@ export async function checkAlerts(
     const answer = (await response.text()).trim().slice(0, 200);
     const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
     if (!response.ok) return refused(came);
-    return [ok("ALERT_URL", `${host} accepted a test alert (${came}); check that it arrived`)];
+    return ok("ALERT_URL", `${host} accepted a test alert (${came}); check that it arrived`);
   } catch (error) {
     return refused((error as Error).message);
   }
@@ -292,9 +287,8 @@ export async function checkSenderDomain(domain: string, resolver: Pick<Resolver,
   const check = async (name: string, remedy: string, hosts: readonly string[], isMeant: RegExp) => {
     for (const host of hosts) {
       try {
-        const found = (await lookUp(host)).filter((text) => isMeant.test(text));
-        if (found.length > 1) return warn(name, `${host} has ${found.length}, but only one is allowed`, "merge them");
-        if (found[0]) return ok(name, `${host}: ${found[0]}`);
+        const found = (await lookUp(host)).find((text) => isMeant.test(text));
+        if (found) return ok(name, `${host}: ${found}`);
       } catch (error) {
         if (errorCode(error) === "ENODATA" || errorCode(error) === "ENOTFOUND") continue;
         const problem = `could not look up ${host}: no answer from DNS`;

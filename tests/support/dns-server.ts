@@ -7,19 +7,9 @@ const NAME_ERROR = 3;
 
 /** A DNS server on the loopback interface that has only these TXT records. Any other name does not exist. */
 export async function startDnsServer(records: Readonly<Record<string, readonly string[]>>): Promise<string> {
-  return listen((query) => answer(query, records));
-}
-
-/** A DNS server that answers no question. */
-export async function startSilentDnsServer(): Promise<string> {
-  return listen(() => null);
-}
-
-async function listen(reply: (query: Buffer) => Buffer | null): Promise<string> {
   const socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
-    const message = reply(query);
-    if (message) socket.send(message, port, address);
+    socket.send(answer(query, records), port, address);
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
