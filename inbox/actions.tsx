@@ -8,16 +8,8 @@ import { type Action, type ActionResult, call, describeFailure, download, isRefu
 import { Dialog, type DialogProps } from "./parts.tsx";
 import { plural, STATE } from "./words.ts";
 
-const NAMED_REFERENCES = 5;
-
-interface ActionLabels {
-  label: string;
-  /** Follows the number of messages, as in `3 messages marked as answered`. */
-  done: string;
-  isMark: boolean;
-}
-
-export const ACTION_LABELS: Readonly<Record<Action, ActionLabels>> = {
+/** `done` follows the number of messages, as in `3 messages marked as answered`. */
+export const ACTION_LABELS: Readonly<Record<Action, { label: string; done: string; isMark: boolean }>> = {
   answer: { label: "Mark answered", done: "marked as answered", isMark: true },
   unanswer: { label: "Mark unanswered", done: "marked as unanswered", isMark: true },
   retry: { label: "Retry", done: "queued again", isMark: false },
@@ -159,7 +151,8 @@ function undoStep(step: string, onUndo?: () => Promise<unknown>): void {
     try {
       const { done, skipped } = await call.undo.mutate({ step });
       await reloadAll();
-      const details = skipped.length > 0 ? [`Skipped, because they changed in the meantime: ${listed(skipped)}.`] : [];
+      const details =
+        skipped.length > 0 ? [`Skipped, because they changed in the meantime: ${skipped.join(", ")}.`] : [];
       return { tone: details.length > 0 ? "warning" : "success", text: `Undone: ${plural(done, "message")}.`, details };
     } catch (error) {
       const undo = isRefused(error) ? undefined : () => undoStep(step, onUndo);
@@ -178,14 +171,8 @@ function outcomeNotice(action: Action, results: readonly ActionResult[]): Notice
   return {
     tone: done === 0 || skipped.length > 0 ? "warning" : "success",
     text: done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`,
-    details: reasons.length > 0 ? [`Skipped: ${listed(reasons, "; ")}.`] : [],
+    details: reasons.length > 0 ? [`Skipped: ${reasons.join("; ")}.`] : [],
   };
-}
-
-function listed(names: readonly string[], separator = ", "): string {
-  const rest = names.length - NAMED_REFERENCES;
-  const named = names.slice(0, NAMED_REFERENCES).join(separator);
-  return rest > 0 ? `${named} and ${rest} more` : named;
 }
 
 export function saveAs(path: string, query: Readonly<Record<string, string>>): Promise<void> {

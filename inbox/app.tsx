@@ -20,7 +20,7 @@ import { type Connection, useLive, useStatus } from "./api.ts";
 import { KeyHelp, useKeys } from "./keys.tsx";
 import { ListScreen } from "./list.tsx";
 import { MessageScreen } from "./message.tsx";
-import { EmptyPanel, FailurePanel, focusTitle, ScreenTitle } from "./parts.tsx";
+import { FailurePanel, focusTitle, ScreenTitle } from "./parts.tsx";
 import { PersonScreen } from "./person.tsx";
 import { type ListView, NEWEST, parseListView, rowId } from "./rows.tsx";
 import { formatAge, formatSince } from "./words.ts";
@@ -107,11 +107,10 @@ function StatusLine() {
   const troubles = known?.troubles.filter(({ severity, kind }) => severity !== "info" && kind !== "website-down") ?? [];
   const [first] = troubles;
   const since = known?.website.lastSeenAt ? ` since ${formatSince(known.website.lastSeenAt, known.now)}` : "";
-  const waiting = connection === "connecting" || connection === "live" ? "Connecting" : "No connection";
   return (
     <section className="marks" aria-label="Status">
       <p data-trouble={known?.website.isRunning === false} role="status">
-        {known ? (known.website.isRunning ? "Website: running" : `Website: not running${since}`) : waiting}
+        {known && (known.website.isRunning ? "Website: running" : `Website: not running${since}`)}
       </p>
       {known && (
         <p className="soft">
@@ -140,15 +139,7 @@ export function NoAccess() {
   );
 }
 
-const root = createRootRoute({
-  component: Shell,
-  notFoundComponent: () => (
-    <>
-      <ScreenTitle name="Nothing here" />
-      <EmptyPanel title="The inbox has no such page" />
-    </>
-  ),
-});
+const root = createRootRoute({ component: Shell });
 
 const stripDefaults: SearchMiddleware<ListView> = stripSearchParams(NEWEST);
 /** A message's URL contains the list from which the message was opened. */

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Paper, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
@@ -210,7 +210,7 @@ function Results({ view, messages, total }: ResultsProps) {
           indeterminate={selected.length > 0 && !isPageSelected}
           onChange={() => select(isPageSelected ? [] : messages.map(({ reference }) => reference))}
         />
-        <Pages view={view} shown={messages.length} total={total} />
+        <span role="status">{plural(total, "message")}</span>
         <Button size="xs" ml="auto" onClick={exportFile}>
           Export CSV
         </Button>
@@ -222,26 +222,12 @@ function Results({ view, messages, total }: ResultsProps) {
         view={view}
         selection={{ isSelected: (reference) => picked.has(reference), toggle }}
       />
-      {total > messages.length && (
-        <Group className="soft" justify="center">
-          <Pages view={view} shown={messages.length} total={total} />
-        </Group>
-      )}
+      {total > messages.length && <Pages view={view} shown={messages.length} total={total} />}
       <p className="visually-hidden" role="status">
         {selected.length > 0 ? `${plural(selected.length, "message")} selected` : ""}
       </p>
       {selected.length > 0 && (
-        <Paper
-          component="section"
-          className="bulk"
-          pos="sticky"
-          // The padding of the main part: no row shows below it.
-          bottom="-2rem"
-          withBorder
-          shadow="md"
-          p="xs"
-          aria-label="Selected messages"
-        >
+        <section className="bulk" aria-label="Selected messages">
           <strong>{formatNumber(selected.length)} selected</strong>
           <Button size="xs" variant="subtle" onClick={() => select([])}>
             Clear
@@ -262,7 +248,7 @@ function Results({ view, messages, total }: ResultsProps) {
               )
             );
           })}
-        </Paper>
+        </section>
       )}
       {question}
     </div>
@@ -278,9 +264,8 @@ function Pages({ view, shown, total }: { view: ListView; shown: number; total: n
       {name}
     </Button>
   );
-  if (view.page === 1 && last >= total) return <span role="status">{plural(total, "message")}</span>;
   return (
-    <Group component="nav" gap="xs" aria-label="Pages">
+    <Group component="nav" className="soft" justify="center" gap="xs" aria-label="Pages">
       <span>
         {formatNumber(first)}–{formatNumber(last)} of {formatNumber(Math.max(last, total))}
       </span>

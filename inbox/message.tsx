@@ -14,7 +14,7 @@ import { isOccupied, useKeys } from "./keys.tsx";
 import { Card, EmptyPanel, Facts, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
 import { focusReply, NoteForm, ReplyCard } from "./reply.tsx";
 import { filterOf, type ListView, Marks, TAB_NAME } from "./rows.tsx";
-import { countryName, formatNumber, formatTime, plural, waitText } from "./words.ts";
+import { countryName, formatTime, plural, waitText } from "./words.ts";
 
 const route = getRouteApi("/messages/$reference");
 
@@ -78,8 +78,8 @@ function useNeighbours(reference: string, tab?: ListView["tab"]) {
     show,
     goToList,
     goToNext: async () => {
-      // The loaded neighbours may be missing or outdated. They are used only if loading them again fails.
-      const known = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
+      // The loaded neighbours may be missing or outdated.
+      const known = await queryClient.fetchQuery(options).catch(() => null);
       await (known?.next ? show(known.next) : goToList());
     },
     goBack: () => navigate({ to: "/messages/$reference", params: { reference }, search: view }),
@@ -129,8 +129,7 @@ function Message({ message, now, early }: { message: MessageDetail; now: Date; e
     writing.insert(early);
     focusReply();
   }, []);
-  const { answeredAt, expiresAt, footprint, others } = message;
-  const { mail } = message.deliveries;
+  const { expiresAt, footprint, others } = message;
   return (
     <article className="stack">
       <MessageActions message={message} />
@@ -165,8 +164,6 @@ function Message({ message, now, early }: { message: MessageDetail; now: Date; e
                 ],
                 ["Received", formatTime(message.acceptedAt)],
                 message.waits.mail && ["Delivery", waitText(message.waits.mail, now)],
-                mail.attempts > 1 && ["Attempts", formatNumber(mail.attempts)],
-                answeredAt && ["Answered", formatTime(answeredAt)],
                 expiresAt && ["Kept until", formatTime(expiresAt)],
               ]}
             />

@@ -57,9 +57,6 @@ function PersonOf({ person }: { person: Person }) {
     attempt(`restrict ${email}`, () => restrictPerson({ email, isRestricted }));
   return (
     <>
-      {restricted !== "none" && (
-        <p>{restricted === "all" ? "All" : "Some"} of these messages are restricted: kept, but not used.</p>
-      )}
       <Group gap="xs" className="controls">
         <Button onClick={() => saveAs("privacy-export.json", { email })}>Export</Button>
         <Button onClick={() => setDialog(<CorrectDialog person={person} onClose={close} />)}>Correct</Button>

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { site } from "../app/site.ts";
 import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, quote } from "../contract/desk.ts";
 import { asSentence, visible } from "../contract/text.ts";
-import { attempt, useActions, useQuestion } from "./actions.tsx";
+import { attempt, useQuestion } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll, trpc } from "./api.ts";
 import { isSaved, startSending, takeBackBy, type Writing } from "./draft.ts";
 import { Card, Failure, focusTitle, VisitorText } from "./parts.tsx";
@@ -29,9 +29,8 @@ interface ReplyProps {
 
 export function ReplyCard(props: ReplyProps) {
   const { message, writing, now } = props;
-  const { allowed, replyRefusal } = message;
+  const { replyRefusal } = message;
   const { reply } = message.deliveries;
-  const { perform } = useActions();
   return (
     <Card title="Reply">
       {message.waits.reply && (
@@ -46,12 +45,7 @@ export function ReplyCard(props: ReplyProps) {
       )}
       {reply?.state === "failed" && (
         <Alert color="red" title="Reply failed">
-          <p>{asSentence(reply.error ?? "")}</p>
-          {allowed.includes("retry") && (
-            <Button size="xs" mt="xs" onClick={() => perform("retry", [message])}>
-              Retry
-            </Button>
-          )}
+          {asSentence(reply.error ?? "")} After you fix the cause, press Retry.
         </Alert>
       )}
       {replyRefusal !== null && reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>}

@@ -85,7 +85,7 @@ export function MessageRows({ messages, now, label, view = {}, selection }: Mess
   return (
     <ul className="plain rows" aria-label={label} {...useKeptFocus(messages)}>
       {messages.map((message) => {
-        const { reference, name, email, country, footprint, acceptedAt, answeredAt, hasNote } = message;
+        const { reference, name, email, country, footprint, acceptedAt, answeredAt } = message;
         const isSelected = selection?.isSelected(reference) ?? false;
         const excerpt = message.message.slice(0, EXCERPT_LENGTH).toWellFormed().replaceAll(/\s+/g, " ");
         return (
@@ -109,11 +109,6 @@ export function MessageRows({ messages, now, label, view = {}, selection }: Mess
               <span className="row-text">
                 <VisitorText text={excerpt} />
                 <span className="marks">
-                  {hasNote && (
-                    <Badge variant="outline" color="gray" c="inherit">
-                      Note
-                    </Badge>
-                  )}
                   <Marks message={message} now={now} />
                   {MARKED_FIELDS.map(
                     (field) =>

@@ -15,7 +15,7 @@ test.for([
 });
 
 test("a row says what waits and until when, and what failed", () => {
-  const none = { quarantineReason: null, expiresAt: null, answeredAt: null, isRestricted: false };
+  const none = { hasNote: false, quarantineReason: null, expiresAt: null, answeredAt: null, isRestricted: false };
   const wait = (seconds: number) => ({ kind: "later", until: later(seconds), reason: null }) as const;
   const mark = {
     channel: "reply",

@@ -52,7 +52,7 @@ const NO_WAIT: Wait = { kind: "sending", until: null, reason: null };
 type Mark = readonly [text: string, color: "gray" | "green" | "red" | "yellow"];
 type Marked = Pick<
   MessageView,
-  "state" | "quarantineReason" | "waits" | "deliveryMarks" | "expiresAt" | "answeredAt" | "isRestricted"
+  "hasNote" | "state" | "quarantineReason" | "waits" | "deliveryMarks" | "expiresAt" | "answeredAt" | "isRestricted"
 >;
 
 export function marksOf(message: Marked, now: Date): Mark[] {
@@ -62,6 +62,7 @@ export function marksOf(message: Marked, now: Date): Mark[] {
   const [text, color] = held ? ([held, "yellow"] as const) : STATE[state];
   const isExpiring = expiresAt && answeredAt === null && expiresAt.getTime() - now.getTime() < EXPIRY_NOTICE_MS;
   const marks: (Mark | false | null)[] = [
+    message.hasNote && ["Note", "gray"],
     state !== "delivered" && [`${text}${until(message.waits.mail)}`, color],
     ...message.deliveryMarks.map(
       ({ channel, text, isFailed }): Mark => [`${text}${until(message.waits[channel])}`, isFailed ? "red" : "gray"],

@@ -330,7 +330,7 @@ test("a reply is stored, sent or waits, and can be taken back", async ({ page, i
   await expect(box).toContainText("550 no such mailbox.");
   await expect(region(page, "Status")).toContainText("1 reply could not be sent");
   await store.status.reportNode(null, minutesAgo(60));
-  await button(box, "Retry").click();
+  await button(page, "Retry").click();
   await expect(region(page, "Status")).toContainText("Website: not running since");
   await expect(box).toContainText("Waiting: the website is not running.");
   await settleReply(store, { kind: "delivered" });
