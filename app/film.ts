@@ -29,10 +29,10 @@ const toggle = document.querySelector<HTMLButtonElement>("#film-toggle");
 if (video && sources && toggle) control(video, sources, toggle);
 
 function control(video: HTMLVideoElement, sources: HTMLTemplateElement, toggle: HTMLButtonElement) {
-  const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
+  const lessMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const forcedColours = matchMedia("(forced-colors: active)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
-  let isWanted = !lessMotion.matches && !saveData && !wasPaused();
+  let isWanted = !lessMotion && !saveData && !wasPaused();
   let state: FilmState = isWanted ? "starting" : "stopped";
 
   const become = (next: FilmState) => {
@@ -74,11 +74,6 @@ function control(video: HTMLVideoElement, sources: HTMLTemplateElement, toggle: 
     remember(!isWanted);
     apply();
   });
-  lessMotion.addEventListener("change", () => {
-    isWanted = isWanted && !lessMotion.matches;
-    apply();
-  });
-  forcedColours.addEventListener("change", apply);
   document.addEventListener("visibilitychange", apply);
   become(state);
   // A prerendered page counts as hidden, so its film waits for the visitor too.
