@@ -98,9 +98,9 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
 
     scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
-      if (verdict.kind === "foreign") return next(FOREIGN);
-      if (verdict.kind === "allowed") {
-        reply.header("access-control-allow-origin", verdict.origin).header("vary", "origin");
+      if (verdict === "foreign") return next(FOREIGN);
+      if (verdict === "allowed") {
+        reply.header("access-control-allow-origin", request.headers.origin).header("vary", "origin");
         reply.header("access-control-expose-headers", "retry-after");
       }
       const retryAfterMs = (request.method === "POST" && refusals?.waitMs(request.ip, nowMs())) || 0;
@@ -161,16 +161,18 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
-
 /** Browsers send `Origin` with every cross-site post, and pages cannot forge it. */
-export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allowed: readonly string[]): OriginVerdict {
+export function judgeOrigin(
+  headers: IncomingHttpHeaders,
+  siteUrl: string,
+  allowed: readonly string[],
+): "own" | "allowed" | "foreign" {
   const { origin, host } = headers;
-  if (origin === undefined) return headers["sec-fetch-site"] === "cross-site" ? { kind: "foreign" } : { kind: "own" };
-  if (allowed.includes(origin)) return { kind: "allowed", origin };
-  if (origin === new URL(siteUrl).origin) return { kind: "own" };
+  if (origin === undefined) return headers["sec-fetch-site"] === "cross-site" ? "foreign" : "own";
+  if (allowed.includes(origin)) return "allowed";
+  if (origin === new URL(siteUrl).origin) return "own";
   // Compares only the host: behind a proxy this server does not see whether the visitor used https.
-  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase() ? { kind: "own" } : { kind: "foreign" };
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase() ? "own" : "foreign";
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, options: SendEmailOptions) {

@@ -77,10 +77,9 @@ export function startAlerts(options: AlertOptions) {
     }
     if (claims.length === 0) return;
     const unlogged = claims.filter(({ last }) => last?.isPosted !== false).map(({ trouble }) => trouble);
-    const worst = unlogged.find(({ kind }) => !ruleOf(kind).isLogged);
-    if (unlogged.length > 0) {
-      log[LEVEL[worst?.severity ?? "info"]]({ event: "alert", troubles: unlogged.map(nameOf) }, textOf(unlogged));
-    }
+    // The most urgent comes first.
+    const [worst] = unlogged;
+    if (worst) log[LEVEL[worst.severity]]({ event: "alert", troubles: unlogged.map(nameOf) }, textOf(unlogged));
     const found = claims.map(({ trouble }) => trouble);
     const isPosted = await post(textOf(found), { troubles: found.map(nameOf) }, options, stopping.signal);
     if (!isPosted) for (const { key, alert } of claims) await move(key, alert, { ...alert, isPosted });

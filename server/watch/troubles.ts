@@ -45,8 +45,6 @@ interface Rule {
   endsSilently?: true;
   /** It concerns one machine, so each node sends its own alert. */
   isOfMachine?: true;
-  /** The outbox has logged it as an error. */
-  isLogged?: true;
   find(seen: Seen): Found | readonly Found[] | null;
 }
 
@@ -80,7 +78,6 @@ const TROUBLES = {
   },
   paused: {
     severity: "critical",
-    isLogged: true,
     find: (seen) =>
       ofChannels(seen, (channel, { noun, verb }) => {
         const { since, reason } = seen.website.pauses.find((pause) => pause.channel === channel) ?? {};
@@ -105,7 +102,6 @@ const TROUBLES = {
   failed: {
     severity: "critical",
     repeats: "new",
-    isLogged: true,
     find: (seen) =>
       ofChannels(seen, (channel, { noun, verb }) => {
         const failed = countOf(seen, channel, "failed");

@@ -5,7 +5,6 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { connect } from "node:tls";
 import { expect } from "vitest";
 import { findFreePort, type RunningServer, startProgram } from "./run-server.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
@@ -65,17 +64,11 @@ export async function startBalancer(
     const [response] = (await once(outgoing, "response")) as [IncomingMessage];
     return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
   }
-  /** Posts an incomplete body, and does not wait for an answer. */
-  function breakOff(path: string): void {
-    const socket = connect(tls).on("error", () => {});
-    const head = `POST ${path} HTTP/1.1\r\nhost: www.example.com\r\ntransfer-encoding: chunked\r\n\r\n`;
-    socket.end(`${head}5\r\nhello\r\nno length\r\n`);
-  }
   const status = () => ask("/healthz").then((answer) => answer.status, program.output);
   await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
   // nginx names the configuration line that it warns about.
   expect(program.output()).not.toMatch(/\[warn\] .*\.conf:\d+/);
-  return { ask, breakOff, plainPort };
+  return { ask, plainPort };
 }
 
 async function prepareNginx({ folder, port, plainPort, nodePorts, isAlone }: Parts): Promise<string[]> {
