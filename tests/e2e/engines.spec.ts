@@ -57,7 +57,6 @@ for (const engine of [FIREFOX, WEBKIT]) {
         }
         expect(await gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
       }
-      await chooseSections(page);
       await useMenu(page);
       await watchFilm(page);
       await printPages(page);
@@ -196,19 +195,6 @@ function movingParts(page: EnginePage): Promise<string[]> {
 async function openContact(page: EnginePage): Promise<void> {
   await page.open("/contact");
   await countriesLoaded(page);
-}
-
-/** Neither engine can mark the section in view without script, so the contents mark the section that was chosen. */
-async function chooseSections(page: EnginePage): Promise<void> {
-  await page.open("/terms");
-  for (const place of [2, 5]) {
-    await page.click(`.contents li:nth-child(${place}) a`);
-    await page.until((place) => {
-      const links = [...document.querySelectorAll(".contents a")];
-      const marked = links.filter((link) => getComputedStyle(link).fontWeight === "600");
-      return marked.length === 1 && marked[0] === links[place - 1];
-    }, place);
-  }
 }
 
 async function useMenu(page: EnginePage): Promise<void> {
