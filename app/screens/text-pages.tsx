@@ -20,10 +20,6 @@ import { Fact, noticeStyles, type Section, sectionsOf, Table, Text, type TextFil
 /** A page with fewer sections has no table of contents. */
 const LONG_PAGE_SECTIONS = 4;
 
-/** Marks the section in view. Not in a style sheet: Lightning CSS does not know the selector yet. */
-const MARK_CURRENT =
-  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}}";
-
 export const privacy = policyScreen("/privacy", privacyText);
 export const terms = policyScreen("/terms", termsText);
 export const refunds = policyScreen("/cancellation", refundsText, "refundsLastUpdated");
@@ -44,7 +40,7 @@ function screenOf(name: string, file: TextFile, styles: string, sections: readon
     headline: title,
     description: fillFacts(file.description, SITE_FACTS),
     isIndexed: true,
-    styles: styles + noticeStyles(file) + (sections.length > 0 ? MARK_CURRENT : ""),
+    styles: styles + noticeStyles(file) + (sections.length > 0 ? markCurrent(sections) : ""),
   };
 }
 
@@ -179,6 +175,17 @@ function policyScreen(
       );
     },
   };
+}
+
+/**
+ * Styles that mark the section in view. A browser without `:target-current` marks the section that the visitor chose.
+ * Not in a style sheet: Lightning CSS does not know the selector yet.
+ */
+function markCurrent(sections: readonly Section[]): string {
+  const chosen = sections.map(({ id }) => `:has([id="${id}"]:target)>.contents [href="#${id}"]`).join();
+  const mark = "{color:var(--ink);font-weight:600;text-decoration-color:var(--underline)}";
+  const fallback = `@supports not selector(:target-current){${chosen}${mark}}`;
+  return `@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current${mark}${fallback}}`;
 }
 
 function Contents({ sections }: { sections: readonly Section[] }) {
