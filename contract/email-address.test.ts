@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { canonicalEmail, problemWithEmail } from "./email-address.ts";
+import { longestText } from "../tests/support/longest-text.ts";
+import { canonicalEmail, problemWithEmail, suggestEmail } from "./email-address.ts";
 
 const problemWith = (typed: string) => problemWithEmail(canonicalEmail(typed));
 const LONGEST_LABEL = "x".repeat(63);
@@ -47,4 +48,22 @@ test("refuses what no mail server takes, or what looks like another address, wit
     expect(problemWith(typed)).toMatch(/letters of two alphabets/);
   }
   expect(problemWith("ada.ада@example.org")).toBeUndefined();
+});
+
+test.each<[meant: string | null, ...typed: string[]]>([
+  ["ada@gmail.com", "ada@gmail", "ada@gmial.com", "ada@gmil.com", "ada@gnail.com", "ada@gmaill.com"],
+  ["Ada.L+site@gmail.com", "Ada.L+site@GMAIL.con"],
+  ["ada@hotmail.com", "ada@hotmial", "ada@hotmail.co"],
+  ["ada@yahoo.co.uk", "ada@yahoo.co.ukk"],
+  [null, "", "ada", "ada@", "ada@company", "ada@small-company.con"],
+  [null, "ada@gmail.com", "ada@GMAIL.COM", "ada@live.co.uk", "ada@example.com", "ada@small-company.co"],
+  // Real providers whose names differ from another by one letter.
+  [null, "ada@email.com", "ada@mail.com", "ada@ymail.com", "ada@gmx.de", "ada@gmx.at", "ada@outlook.de"],
+])("suggests %s for %s", (meant, ...typed) => {
+  expect(typed.map((address) => [address, suggestEmail(address)])).toEqual(typed.map((address) => [address, meant]));
+});
+
+test("looks at no text that is far too long for an address", async () => {
+  const address = `${"e\u0301".repeat(30_000)}@gmial.com`;
+  expect(await longestText("e\u0301", () => suggestEmail(address))).toBe(0);
 });

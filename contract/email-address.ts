@@ -56,3 +56,36 @@ function mixesAlphabets(text: string): boolean {
 export function needsSmtpUtf8(email: string): boolean {
   return !ASCII.test(email);
 }
+
+const KNOWN_DOMAINS =
+  "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com email.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
+    " ",
+  );
+/** Nobody looks at a longer text, which could take seconds to normalise. */
+const MAX_LENGTH = 254;
+
+/** Null unless the domain is one slip away from a large provider's, or lacks only its end, as in "gmail". */
+export function suggestEmail(address: string): string | null {
+  if (address.length > MAX_LENGTH) return null;
+  const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(canonicalEmail(address.trim())) ?? [];
+  if (local === undefined || typed === undefined) return null;
+  const domain = typed.toLowerCase();
+  if (KNOWN_DOMAINS.includes(domain)) return null;
+  const isWhole = domain.includes(".");
+  const meant = KNOWN_DOMAINS.find((known) => isOneSlip(domain, isWhole ? known : (known.split(".")[0] ?? "")));
+  return meant === undefined ? null : `${local}@${meant}`;
+}
+
+/** Whether the texts differ by one added, missing, replaced or swapped letter. */
+function isOneSlip(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  const [restA, restB] = [a.slice(start), b.slice(start)];
+  return (
+    a === b ||
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    restA.slice(1) === restB.slice(1) ||
+    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
+  );
+}

@@ -74,6 +74,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
   const fieldOf = (name: Name): FieldState => ({
     name,
     value: values[name],
+    isTyping: state.typing === name,
     readOnly: phase.kind === "sending",
     error: errors[name],
     hint: view.own.hints[name],

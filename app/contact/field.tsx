@@ -1,5 +1,6 @@
-import type { ComponentProps, InputHTMLAttributes } from "react";
+import type { ComponentProps, InputHTMLAttributes, KeyboardEvent } from "react";
 import { CONTACT_FIELDS, type ContactField } from "../../contract/contact-message.ts";
+import { suggestEmail } from "../../contract/email-address.ts";
 import { type Country, countryOptions } from "./countries.ts";
 import type { Name } from "./form-state.ts";
 
@@ -14,6 +15,7 @@ export interface FieldState {
   /** Also its id. */
   name: Name;
   value: string;
+  isTyping?: boolean;
   readOnly?: boolean;
   error?: string | undefined;
   /** Shown while there is no error. */
@@ -22,7 +24,7 @@ export interface FieldState {
   onLeave?(): void;
 }
 
-type NativeProps = "autoComplete" | "dir" | "form" | "id" | "required";
+type NativeProps = "autoComplete" | "children" | "dir" | "form" | "id" | "required";
 type InputProps = "enterKeyHint" | "inputMode" | "maxLength" | "spellCheck" | "type";
 
 interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputElement>, NativeProps | InputProps> {
@@ -36,7 +38,7 @@ interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputEleme
 /** No `maxlength` for the message's fields, because browsers would silently cut pasted text. */
 export function Field(props: FieldProps) {
   const { name, id = name, label, error, hint, noteId, options, rows, readOnly, ...rest } = props;
-  const { onEdit, onLeave, ...native } = rest;
+  const { isTyping: _, onEdit, onLeave, children, ...native } = rest;
   const kind = error !== undefined ? "error" : hint !== undefined ? "hint" : undefined;
   const textId = kind && `${id}-${kind}`;
   const control = {
@@ -61,16 +63,53 @@ export function Field(props: FieldProps) {
           ))}
         </select>
       ) : rows ? (
-        <textarea {...control} readOnly={readOnly} rows={rows} />
+        <textarea {...control} readOnly={readOnly} rows={rows} onKeyUp={showWhole} />
       ) : (
         <input {...control} readOnly={readOnly} />
       )}
+      {children}
       {kind && (
         <p className={kind === "error" ? "field-error" : "note"} id={textId}>
           {error ?? hint}
         </p>
       )}
     </div>
+  );
+}
+
+/** After Tab, browsers scroll only to the caret of a text area, which can leave its lower edge outside the window. */
+function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (key === "Tab") currentTarget.scrollIntoView({ block: "nearest" });
+}
+
+/** The live region contains only the question: Orca does not announce controls in it, and reads the rest twice. */
+function EmailField(field: FieldProps) {
+  const suggestion = field.isTyping ? null : suggestEmail(field.value);
+  return (
+    <Field {...field}>
+      <div className="note field-suggestion">
+        <p aria-live="polite">
+          {/* Replaced as a whole: a translator may have changed the texts, and Orca announces parts separately. */}
+          {suggestion !== null && (
+            <span key={suggestion}>
+              Did you mean {suggestion.slice(suggestion.indexOf("@") + 1)}?{" "}
+              <span className="visually-hidden">A button to use this address follows.</span>
+            </span>
+          )}
+        </p>
+        {suggestion !== null && (
+          <TextButton
+            onClick={() => {
+              field.onEdit(suggestion);
+              focusOn(field.name);
+            }}
+          >
+            <span>Use it</span>
+            <span className="visually-hidden">{` ${suggestion}`}</span>
+          </TextButton>
+        )}
+      </div>
+    </Field>
   );
 }
 
@@ -96,7 +135,8 @@ export function ContactInput({ countries, allCountries, ...state }: ContactInput
     );
   }
   const type = input === "text" ? undefined : input;
-  return <Field {...field} dir="auto" type={type} inputMode={type} spellCheck={type && false} />;
+  const Control = input === "email" ? EmailField : Field;
+  return <Control {...field} dir="auto" type={type} inputMode={type} spellCheck={type && false} />;
 }
 
 export function TextButton(props: ComponentProps<"button">) {

@@ -45,6 +45,7 @@ test.describe("states on a phone", () => {
   }, async ({ page }) => {
     await openForm(page);
     await fillForm(page, { email: "ada@gmail", message: "x".repeat(5001) });
+    await expect(page.getByText("Did you mean gmail.com?")).toBeVisible();
     await submit(page).click();
     await expect(page.getByRole("alert", { name: "There are 3 problems" })).toBeFocused();
     await expectNoViolations(page);

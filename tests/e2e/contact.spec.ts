@@ -59,6 +59,14 @@ test("the form has its texts, fields and countries, and a trap that visitors can
     await expect(trap).toHaveCount(1);
     await expect(page.getByRole("textbox", { name: "Leave this field empty" })).toHaveCount(0);
   });
+
+  await test.step("Tab shows the whole text area, not only its caret", async () => {
+    await page.setViewportSize({ width: 1280, height: 700 });
+    await field(page, "Country").focus();
+    await page.keyboard.press("Tab");
+    await expect(field(page, "Message")).toBeFocused();
+    await expect(field(page, "Message")).toBeInViewport({ ratio: 1 });
+  });
 });
 
 test("after a success, five strings and a new key were sent, and an alert replaces the form", async ({
@@ -199,6 +207,36 @@ test("while a message is sent, the button is busy and sends once, and its fields
   held.resolve();
   await expect(page.locator(".receipt-reference")).toContainText("BC-TEST-00");
   expect(requests).toBe(1);
+});
+
+test("the form asks about an address that looks wrong, and still sends it", async ({ page }) => {
+  await openForm(page);
+  const email = field(page, "Email");
+  await fillForm(page, { ...VISITOR, email: "ada@gmail" });
+  const question = page.locator(".field-suggestion [aria-live] > span");
+  const phoneTop = async () => (await field(page, "Phone Number").boundingBox())?.y;
+  const before = await phoneTop();
+  await expect(question).toHaveText("Did you mean gmail.com? A button to use this address follows.");
+  await email.press("End");
+  await email.press("Backspace");
+  await expect(question).toHaveCount(0);
+  await page.keyboard.type("l");
+  await page.keyboard.press("Tab");
+  await expect(field(page, "Phone Number")).toBeFocused();
+  const use = page.getByRole("button", { name: /^Use it\s+ada@gmail\.com$/ });
+  await expect(use).toBeVisible();
+  // Nothing moves when it appears.
+  expect(await phoneTop()).toBe(before);
+  await use.press("Enter");
+  await expect(email).toHaveValue("ada@gmail.com");
+  await expect(email).toBeFocused();
+  await expect(question).toHaveCount(0);
+
+  await email.fill("ada@company");
+  await page.keyboard.press("Tab");
+  await expect(question).toHaveCount(0);
+  expect((await send(page)).postDataJSON()).toMatchObject({ email: "ada@company" });
+  await expect(sent(page)).toBeVisible();
 });
 
 test("a message can be sent over plain HTTP, without all of `crypto`", async ({ playwright, launchOptions, site }) => {

@@ -69,6 +69,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       await page.driver.resize(1280, 900);
       await typeBeforeScript(page, gate);
       await leaveAndComeBack(page, gate);
+      await tabToTextArea(page);
       await correctFields(page);
       await seeSuccess(page);
       await startBlockedFilm(page);
@@ -330,6 +331,15 @@ async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp): Promise<v
   await page.open("/contact#footprint");
   await expect.poll(() => gate.requests.some((request) => file.test(request))).toBe(true);
   await page.open("/terms");
+}
+
+async function tabToTextArea(page: EnginePage): Promise<void> {
+  await page.driver.resize(1280, 700);
+  await openContact(page);
+  await page.evaluate(() => document.querySelector<HTMLElement>("#country")?.focus());
+  await page.keys("Tab");
+  await page.until(() => document.activeElement?.id === "message");
+  await expectInView(page, "#message");
 }
 
 async function correctFields(page: EnginePage): Promise<void> {

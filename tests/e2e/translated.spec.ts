@@ -51,7 +51,9 @@ async function useForm(page: Page): Promise<void> {
   await expect(page.locator(".footprint-total")).toContainText("2.6 t");
   await submit(page).click();
   await expect(page.getByRole("alert", { name: "There are 4 problems" })).toBeVisible();
-  await fillForm(page, { ...VISITOR, country: "" });
+  await fillForm(page, { ...VISITOR, email: "ada@gmail", country: "" });
+  await page.getByRole("button", { name: "Use it" }).click();
+  await field(page, "Email").fill("ada@example.com");
   await submit(page).click();
   await expect(sent(page).last()).toBeVisible();
   await expect(page.locator(".receipt-estimate")).toContainText("2.6");
