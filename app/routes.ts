@@ -22,7 +22,7 @@ export interface Route {
   screen: Screen;
 }
 
-/** The paths that the specification gives to a screen. No file of `app/pages/` may take one. */
+/** The paths of our own screens. No file of `app/pages/` may take one. */
 const SPECIFIED: readonly Route[] = [
   { paths: ["/"], screen: home },
   { paths: ["/contact", "/contact-us"], screen: contact },
