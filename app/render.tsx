@@ -55,7 +55,7 @@ export async function renderForm(context: RenderContext): Promise<FormOfBuild> {
     const screen = { ...contact, title };
     return renderHtml(screen, "/contact", pageParts(contact, context), { ...context, answered: answered.kind });
   };
-  const receipt = { reference: "", sentAt: "", address: "", totalKg: null, estimate: null, country: "" };
+  const receipt = { reference: "", sentAt: "", address: "", totalKg: null, estimate: null };
   return {
     settings: formSettings(context),
     countries: context.countries ?? [],

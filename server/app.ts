@@ -81,15 +81,15 @@ function noCompiler(): never {
   throw new Error("No route has a schema");
 }
 
-/** Counts by kind instead of path, because a path may contain anything. */
+/** Counts by kind instead of path, because a path may contain anything. Fastify ignores the same slashes. */
 function countAnswer({ url = "" }: IncomingMessage, response: ServerResponse, meter: Meter): void {
   const startedAtMs = performance.now();
   response.once("close", () => meter.answered(routeOf(url), response.statusCode, performance.now() - startedAtMs));
 }
 
 function routeOf(url: string): Route {
-  if (/^\/send-email(\?|$)/.test(url)) return "message";
-  if (/^\/(healthz|readyz)(\?|$)/.test(url)) return "health";
+  if (/^\/+send-email\/*(\?|$)/.test(url)) return "message";
+  if (/^\/+(healthz|readyz)\/*(\?|$)/.test(url)) return "health";
   if (url.startsWith("/assets/")) return "asset";
   // The time for a film depends on the visitor's network.
   return url.startsWith("/media/") ? "film" : "page";

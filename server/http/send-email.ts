@@ -120,7 +120,7 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.get("/send-email", async (_request, reply) => reply.code(303).header("location", "/contact").send());
     scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
       const refusal = refusalOf(error);
-      const isCounted = COUNTED_STATUSES.includes(refusal.status) && !refusal.details.isEarly;
+      const isCounted = COUNTED_STATUSES.includes(refusal.status);
       if (isCounted) refusals?.note(request.ip, nowMs());
       return answerError(error, refusal, request, reply, options);
     });

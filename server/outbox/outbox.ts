@@ -1,5 +1,5 @@
 import { createDefectLog, errorName, type Log } from "../log.ts";
-import { type FailureKind, MailError } from "../mail/mailer.ts";
+import type { FailureKind } from "../mail/mailer.ts";
 import { eventName } from "../message-history.ts";
 import type { Store } from "../store/open-store.ts";
 import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
@@ -23,7 +23,7 @@ export interface Sender {
   /** Where its deliveries go, for the operator. */
   destination?: string;
   concurrency: number;
-  /** Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. */
+  /** Resolves to `null` once the receiver has the delivery, otherwise to the failure. */
   send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Sends a copy of what was delivered, once: a failure is in the log and in the history, and repeats nothing. */
   sendCopy?(claim: Claim, now: Date): Promise<Failure | null>;
@@ -359,7 +359,6 @@ function isQueuedAfter(channel: Channel, delivered: Channel): boolean {
 
 /** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
 function toFailure(error: unknown, noteDefect: WorkerOptions["noteDefect"]): Failure {
-  if (error instanceof MailError) return error;
   noteDefect(error);
   return { kind: "temporary", message: `unexpected error (${errorName(error)})` };
 }

@@ -180,7 +180,7 @@ function itemValue(column: string, index: number): string {
 /** The name of the database's secret for keyed hashes. */
 export const SECRET = "client_key";
 
-/** Read it again in each transaction, because a restore replaces it. */
+/** A restore replaces it while inboxes are open. Only what the website alone uses may keep it: then it is stopped. */
 export async function readSecret(query: Query): Promise<string> {
   return (await readMeta(query, SECRET)) ?? "";
 }

@@ -29,7 +29,7 @@ interface ChannelRules {
 
 /**
  * What the site sends for a message: the mail to the team, the acknowledgement to the sender, the post to HOOK_URL, an
- * operator's reply. This table is the only place that tells channels apart.
+ * operator's reply. What differs between them is in this table, except that the mail's state is the message's.
  */
 export const CHANNEL_RULES = {
   mail: {
