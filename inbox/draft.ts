@@ -33,12 +33,13 @@ const isSame = (one: Unfinished, other: Unfinished) =>
 export const isSaved = (draft: Draft) => draft.error === null && isSame(draft, draft.stored);
 
 export function currentDraft(message: MessageDetail, typed: Draft | undefined): Draft {
-  const { reference, draft, readAt } = message;
+  const { reference, draft, history, readAt } = message;
   const isFinished = typed && isBlank(typed.text + typed.note) && isSaved(typed);
   if (typed && !(isFinished && draft && draft.savedAt > typed.storedAt)) {
-    // A restored backup does not have it.
+    // A restored backup does not have it. Another window may have finished it.
     const wasStored = !isBlank(typed.stored.text + typed.stored.note) && !typed.isSending;
-    const isLost = wasStored && draft === null && readAt > typed.storedAt && !otherWindow(message, typed);
+    const isFinishedThere = history.some(({ kind, at }) => /noted|replied/.test(kind) && at > typed.storedAt);
+    const isLost = wasStored && draft === null && readAt > typed.storedAt && !isFinishedThere;
     return isLost ? { ...typed, stored: BLANK } : typed;
   }
   const { subject, text, note } = draft ?? BLANK;

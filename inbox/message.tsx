@@ -30,7 +30,7 @@ function OneMessage({ reference }: { reference: string }) {
   const now = useNow();
   /** A reply that is typed before the message has loaded; otherwise its letters would act as keys. */
   const [early, setEarly] = useState<string | null>(null);
-  useKeys({ r: () => (message ? message.allowed.includes("reply") && focusReply() : setEarly("")) });
+  useKeys({ r: () => (message ? message.allowed.includes("reply") && focusReply() : query.isPending && setEarly("")) });
   // This operator's other window may have saved a newer draft.
   useWindowEvent("focus", () => query.refetch());
   return (
@@ -51,7 +51,7 @@ function OneMessage({ reference }: { reference: string }) {
       ) : (
         <Loaded query={query}>{(message) => <Message message={message} now={now} early={early} />}</Loaded>
       )}
-      {early !== null && !message && (
+      {early !== null && query.isPending && (
         <Textarea label="Reply" autoFocus value={early} onChange={({ target }) => setEarly(target.value)} />
       )}
     </>

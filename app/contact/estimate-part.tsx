@@ -3,7 +3,7 @@ import { CHOICES, type FootprintField, nameOf, optionLabel, UNITS } from "../../
 import type { Price } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/text.ts";
 import { loadJson, useLoaded } from "../use-loaded.ts";
-import { Field, type FieldState, FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_ID, NEXT_ID } from "./field.tsx";
+import { Field, type FieldState, FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_ID, focusOn, NEXT_ID } from "./field.tsx";
 import { type Act, type FormState, hasAmounts, type Name, START_VALUES } from "./form-state.ts";
 import type { FormView, Read } from "./form-view.ts";
 import { FOLDED, GROUPS, type Group } from "./questions.ts";
@@ -90,7 +90,16 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
           {parts && <parts.Notes estimate={estimate} country={values.country} price={price} />}
         </div>
         <div className="actions">
-          <a id={NEXT_ID} className="button button-outline" href={`#${FORM_HEAD_ID}`}>
+          <a
+            id={NEXT_ID}
+            className="button button-outline"
+            href={`#${FORM_HEAD_ID}`}
+            onClick={(event) => {
+              // Without an entry of its own in the history: a receipt belongs to the page's entry.
+              event.preventDefault();
+              focusOn(FORM_HEAD_ID);
+            }}
+          >
             Continue to your message
           </a>
         </div>

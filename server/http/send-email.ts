@@ -231,9 +231,9 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
   reply.header("cache-control", "no-store");
   if (!isForm(request)) return reply.send({ success: true, reference, ...estimate } satisfies SendEmailAnswer);
-  // To our own page, also for a form on another origin: a static host cannot write the reference into its page.
+  // To the page beside this address, also for a form on another origin: a static host cannot write the reference.
   const query = sentQuery(reference, store.secret);
-  return reply.code(303).header("location", `/contact?${query}#${SENT_ALERT_ID}`).send();
+  return reply.code(303).header("location", `contact?${query}#${SENT_ALERT_ID}`).send();
 }
 
 function answerError(

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
 import type { Config } from "../config.ts";
@@ -20,7 +19,7 @@ import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
 import { APPLICATION_ID, lockFolder, openSqlite } from "./sqlite.ts";
-import { createPrivateFile, removeDatabase, writeNewFile } from "./sqlite-files.ts";
+import { createPrivateFile, removeDatabase, restoringFile, writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 import { allTables, type RowOf, type Table } from "./tables.ts";
@@ -72,7 +71,7 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
      */
     async restore(file: string, isReplacing: boolean, listed: readonly ListedErasure[]) {
       const isShared = databaseUrl !== null;
-      const backup = await openBackup(file, join(dataDir, "restoring.db"));
+      const backup = await openBackup(file, restoringFile(dataDir));
       let unlock = () => {};
       try {
         await verify();

@@ -158,11 +158,16 @@ export async function copyRows(from: Sql, to: Sql, omitted: readonly Table[]): P
     if (omitted.includes(table)) continue;
     const names = columns.map(([name]) => name);
     const hasIds = names.includes("id");
-    const page = `SELECT ${names} FROM ${table} ORDER BY ${KEYS[table] ?? "id"} LIMIT ${ROWS_AT_A_TIME} OFFSET $1`;
-    for (let offset = 0; ; offset += ROWS_AT_A_TIME) {
-      const select = `SELECT ${from.dialect.jsonArray(names)} FROM (${page}) AS page`;
-      const rows = await readColumn<string>(from.query, select, [offset]);
+    const key = (KEYS[table] ?? "id").split(", ");
+    for (let last: Value[] = []; ; ) {
+      // By key, because a database counts all rows before an offset again for each page.
+      const isAfter = last.length > 0 ? `WHERE (${key}) > (${key.map((_, index) => `$${index + 1}`)})` : "";
+      const page = `SELECT ${names} FROM ${table} ${isAfter} ORDER BY ${key} LIMIT ${ROWS_AT_A_TIME}`;
+      const select = `SELECT ${from.dialect.jsonArray(names)} FROM (${page}) AS page ORDER BY ${key}`;
+      const rows = await readColumn<string>(from.query, select, last);
       if (rows.length === 0) break;
+      const lastRow: Value[] = JSON.parse(rows.at(-1) ?? "[]");
+      last = key.map((name) => lastRow[names.indexOf(name)] ?? null);
       await to.query(
         `INSERT INTO ${table} (${names}) ${hasIds ? to.dialect.keptIds : ""}
          SELECT ${names.map(itemValue)} FROM ${to.dialect.itemsOf("$1")}`,

@@ -11,6 +11,7 @@ import { applyRetention } from "./retention.ts";
 import { migrate, requireVersion } from "./schema.ts";
 import { createSpamFilter } from "./spam.ts";
 import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
+import { removeDatabase, restoringFile } from "./sqlite-files.ts";
 import { createStatus, forgetServers } from "./status.ts";
 import { StoreNotReady, StoreRefused, type StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
@@ -39,6 +40,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   const { databaseUrl, dataDir } = settings;
   if (!options.isServer || databaseUrl !== null) return openHere(settings, options);
   const unlock = lockFolder(dataDir);
+  removeDatabase(restoringFile(dataDir));
   const file = new URL("./sqlite-thread.ts", import.meta.url);
   const store = await openInThread<Store>(file, settings, options.onEnd).catch((error) => {
     unlock();

@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { errorCode } from "../log.ts";
 import { StoreUnavailable } from "./store.ts";
 
@@ -25,6 +25,9 @@ export function createPrivateFile(file: string): void {
 export function removeDatabase(file: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }
+
+/** A restore works on this copy of the backup, and removes it unless it is killed. */
+export const restoringFile = (dataDir: string) => join(dataDir, "restoring.db");
 
 /** A backup is complete or absent, and never overwrites another file. Removes the remains of an interrupted one. */
 export async function writeNewFile(

@@ -51,6 +51,13 @@ async function openWith(watch: (query: Query) => Query, onTransaction = () => {}
   return untilEnd(createStore({ ...database, query: watch(database.query), transaction }, { retention: RETENTION }));
 }
 
+test("removes what a killed restore has left, which contains messages", async () => {
+  const folder = await makeScratchFolder();
+  writeFileSync(join(folder, "restoring.db"), "messages");
+  await openIn(folder, WEBSITE);
+  expect(readdirSync(folder)).not.toContain("restoring.db");
+});
+
 test("makes its files readable only by their owner", async () => {
   const folder = join(await makeScratchFolder(), "new", "data");
   await send(await openIn(folder, WEBSITE));
