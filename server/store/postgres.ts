@@ -18,6 +18,7 @@ import { allTables, castTypeOf } from "./tables.ts";
 const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
+const MAX_TRIES = 3;
 const SNAPSHOT_POLL_MS = 50;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
@@ -64,7 +65,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
-    snapshot: (work) => transaction(pool, work, { isSnapshot: true }),
+    snapshot: (work) => tryTransaction(pool, work, { isSnapshot: true }),
     async close() {
       if (!pool.ending) await pool.end();
     },
@@ -148,11 +149,23 @@ function pagesInUse(): StoreUnavailable {
   return new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });
 }
 
+type Work<T> = (sql: Sql) => Promise<T>;
+
 /** If the connection breaks during the commit, the outcome is unknown and is never reported as success. */
-async function transaction<T>(
+async function transaction<T>(pool: pg.Pool, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
+  for (let tryNumber = 1; ; tryNumber += 1) {
+    try {
+      return await tryTransaction(pool, work, options);
+    } catch (error) {
+      if (!mayTryAgain(error) || tryNumber === MAX_TRIES) throw error;
+    }
+  }
+}
+
+async function tryTransaction<T>(
   pool: pg.Pool,
-  work: (sql: Sql) => Promise<T>,
-  { lock, isLong, isSnapshot }: TransactionOptions & { isSnapshot?: boolean } = {},
+  work: Work<T>,
+  { lock, isLong, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
 ): Promise<T> {
   const client = await checked(pool.connect());
   const sql: Sql = { query: queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined), dialect };
@@ -180,6 +193,8 @@ async function transaction<T>(
   }
 }
 
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK = "40P01";
 const LOCK_NOT_AVAILABLE = "55P03";
 const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
@@ -194,6 +209,11 @@ function toStoreError(error: unknown): unknown {
   if (code && OWN_FAULTS.some((fault) => code.startsWith(fault)) && code !== NO_PRIVILEGE) return error;
   const problem = `The message database cannot be used: ${reasonOf(error)}`;
   return new StoreUnavailable({ problem, remedy: "check DATABASE_URL and the PostgreSQL server" }, { cause: error });
+}
+
+function mayTryAgain(error: unknown): boolean {
+  const code = error instanceof StoreUnavailable ? sqlState(error.cause) : undefined;
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 }
 
 function isConnectionLost(error: unknown): boolean {
