@@ -20,13 +20,13 @@ export async function readPerson(email: string, store: Store) {
 /** Includes drafts of replies, which other exports leave out. */
 export async function exportPerson(email: string, store: Store): Promise<string> {
   const messages = await messagesJson(await store.messages.list({ email }), store.messages);
-  const withDrafts = await Promise.all(
-    messages.map(async (message) => {
-      const { own, others } = await store.messages.readDrafts(message.reference);
-      const drafts = own ? [own, ...others] : others;
-      return drafts.length === 0 ? message : { ...message, drafts };
-    }),
-  );
+  const withDrafts: unknown[] = [];
+  // One after the other: PostgreSQL has few connections for a command.
+  for (const message of messages) {
+    const { own, others } = await store.messages.readDrafts(message.reference);
+    const drafts = own ? [own, ...others] : others;
+    withDrafts.push(drafts.length === 0 ? message : { ...message, drafts });
+  }
   return visibleJson({ email, exportedAt: new Date(), messages: withDrafts });
 }
 

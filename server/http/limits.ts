@@ -35,7 +35,11 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
   const mayWait = pipeliningLimiter(limits.maxPipelined);
   const receive: RequestListener = (request, response) => {
     if (!server.listening) response.setHeader("connection", "close");
-    if (mayWait(request, response)) listener(request, response);
+    if (!mayWait(request, response)) return;
+    // A load balancer may ask with HTTP/1.0, which has no host.
+    if (request.headers.host === undefined && request.httpVersion === "1.1")
+      response.writeHead(400, { connection: "close" }).end();
+    else listener(request, response);
   };
   const server = createServer(
     {
@@ -44,11 +48,14 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
       maxHeaderSize: limits.maxHeaderBytes,
+      // Node would answer requests without a host, and those with an unknown `Expect`, without our limits.
+      requireHostHeader: false,
     },
     receive,
   );
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
+  server.on("checkExpectation", receive);
   return server;
 }
 

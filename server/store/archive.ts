@@ -48,7 +48,14 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
     async backup(file: string, now: Date): Promise<void> {
       await writeNewFile(file, async (target) => {
         const copy = await openUpgraded(target);
-        const copyAll = (to: Sql) => snapshot((from) => copyRows(from, to, OF_CLIENTS));
+        // Its errors are not those of the website's database, which is read at the same time.
+        const refuse = (error: Error): never => {
+          throw new OperatorError({ problem: `${file} cannot be written (${errorName(error.cause ?? error)})` });
+        };
+        const copyAll = ({ dialect, query }: Sql) => {
+          const to: Sql = { dialect, query: (sql, values) => query<never>(sql, values).catch(refuse) };
+          return snapshot((from) => copyRows(from, to, OF_CLIENTS));
+        };
         await copy
           .query("DELETE FROM meta")
           .then(() => copy.transaction(copyAll))
@@ -71,11 +78,13 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
      */
     async restore(file: string, isReplacing: boolean, listed: readonly ListedErasure[]) {
       const isShared = databaseUrl !== null;
-      const backup = await openBackup(file, restoringFile(dataDir));
-      let unlock = () => {};
+      await verify();
+      // Before the copy: it is the only one in this folder, and a website that runs may need the space.
+      const unlock = lockFolder(dataDir, "then restore");
+      let backup: Backup | null = null;
       try {
-        await verify();
-        if (!isShared) unlock = lockFolder(dataDir, "then restore");
+        const copy = await openBackup(file, restoringFile(dataDir));
+        backup = copy;
         // A server that starts during the restore waits for the same lock before it reads anything.
         return await transaction(
           async (sql) => {
@@ -88,15 +97,15 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
             }
             // Only now: a website of an earlier version may have been running.
             await migrate(sql);
-            return replaceAll(sql, backup, listed, account, now).catch((error) => {
+            return replaceAll(sql, copy, listed, account, now).catch((error) => {
               throw refusalOf(file, error);
             });
           },
           { lock: "migrating", isLong: true },
         );
       } finally {
+        await backup?.close();
         unlock();
-        await backup.close();
       }
     },
   };
@@ -117,6 +126,8 @@ function refusalOf(file: string, error: unknown): unknown {
   if (error instanceof OperatorError || errorCode(error) === undefined) return error;
   // SQLite's words for a code. Those of a whole message may quote a row.
   const reason = error instanceof Error && "errstr" in error ? String(error.errstr) : errorName(error);
+  if (reason.includes("disk is full"))
+    return new StoreRefused({ problem: `The disk with DATA_DIR is full: it needs space for a copy of ${file}` });
   const problem = `${file} cannot be restored (${reason})`;
   return new StoreRefused({ problem, remedy: `use another backup; ${UNCHANGED}` }, { cause: error });
 }

@@ -175,7 +175,7 @@ async function tryTransaction<T>(
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
     // Repeated for a pooler that drops the settings of a new connection.
     `SET LOCAL statement_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${STATEMENT_TIMEOUT_MS}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
     ...(lock ? [`SELECT pg_advisory_xact_lock(${LOCKS[lock]})`] : []),
   ];
   let isUsable = true;

@@ -43,6 +43,7 @@ const PIPELINED_MESSAGE =
 
 test.each([
   ["pages", pipelined("GET /")],
+  ["expectations", pipelined("GET /", "Expect: the-unexpected")],
   ["messages that the store is slow to take", PIPELINED_MESSAGE],
 ])("a client that pipelines a hundred %s is disconnected at once", async (_kind, text) => {
   const slowStore = { intake: { accept: () => new Promise<never>(() => {}) } };
