@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
+import { parseConfig } from "../server/config.ts";
 import { openStore, type Store } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
 import { createIndexes, createTables } from "../server/store/schema.ts";
@@ -54,9 +55,7 @@ type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[
 async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.ProcessEnv, run: Rows): Promise<void> {
   const before = readFileSync(join(RELEASES, last, file), "utf8");
   await run(before);
-  const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
-  const settings = { dataDir: folder, databaseUrl: env.DATABASE_URL ?? null, retention, account: "Grace" };
-  const store = await openStore(settings, { upgrades: true });
+  const store = await openStore({ ...parseConfig(env), account: "Grace" }, { upgrades: true });
   await addRows(store);
   await store.close();
   const statements = [...createTables(dialect), ...createIndexes(dialect)];
