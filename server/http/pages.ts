@@ -63,6 +63,7 @@ export function createPages(options: PagesOptions) {
   }
 
   function answerPath(response: ServerResponse, file: ServedFile | undefined, path: string, query = ""): void {
+    // By content, because the page has aliases.
     if (file && query !== "" && file.variants.identity.etag === contact.variants.identity.etag) {
       sendConfirmation(response, file, new URLSearchParams(query)).catch((error) => answerFailure(response, error));
     } else if (file) sendFile(response, file);

@@ -142,6 +142,7 @@ async function acceptBatch(
   const keys: NewRow<"keys">[] = [];
   const hits: NewRow<"hits">[] = [];
 
+  // In order: `past` gets each message, so that a later one of the batch sees it.
   const acceptances = candidates.map((candidate, index): Acceptance => {
     const { submission, rules, nowMs, fingerprint, key } = candidate;
     const { quarantineReason, ...acceptance } = decide(candidate, references[index] ?? "", past);

@@ -106,7 +106,7 @@ const PAUSED = ending("error = $4, attempts = attempts - 1", IS_MINE);
 const RETURNED = ending("attempts = attempts - 1", IS_MINE);
 /** An operator quarantined the message during the attempt. */
 const HELD = ending("error = $4", "state = 'quarantined' AND lease_token = $3");
-/** The worker of a last attempt ($3) is dead: its lease has ended ($2). */
+/** The worker of a last attempt ($3) is dead: its lease has ended ($2). No attempt is the last if $3 is null. */
 const INTERRUPTED = `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $4,
     ${expiry("'failed'", "$2")}, lease_token = NULL, leased_until = NULL
   WHERE channel = $1 AND state = 'queued' AND leased_until <= $2 AND attempts >= $3 RETURNING message_id`;
@@ -144,8 +144,8 @@ export function createQueue(database: Database, secret: string, author: string |
       const { maxUnknown = null, queuedBy } = rulesOf(channel);
       return transaction(async (sql) => {
         const now = await timeOf(sql, given);
-        const ended = await readColumn<number>(sql.query, INTERRUPTED, [channel, now, maxUnknown, GIVEN_UP]);
-        await addEvents(sql, ended, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
+        const interrupted = await readColumn<number>(sql.query, INTERRUPTED, [channel, now, maxUnknown, GIVEN_UP]);
+        await addEvents(sql, interrupted, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
         const rows = await sql.query<ClaimRow>(claimStatement(dialect), [channel, now, leaseMs, limit, randomUUID()]);
         if (rows.length === 0) return [];
         const ids = rows.map(({ messageId }) => messageId);
