@@ -5,6 +5,8 @@ import { StoreUnavailable } from "../server/store/store.ts";
 import { MINUTE_MS } from "../server/time.ts";
 import { estimateOf, NOON } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
+import { longestText } from "./support/longest-text.ts";
+import { exchange, listen, request } from "./support/raw-http.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "+44 1", country: "GB", message: "Hello" };
@@ -54,6 +56,33 @@ test.each([
 test("the address leads to the form, where a browser opens it after a refused post", async () => {
   const answer = await subject.app.inject({ url: "/send-email" });
   expect([answer.statusCode, answer.headers.location]).toEqual([303, "/contact"]);
+});
+
+test("no function reads a header that is far too long, and the post is refused", async () => {
+  const behindProxy = await openAnother({ RATE_LIMIT: "5/10m", TRUST_PROXY: "127.0.0.1" });
+  const port = await listen(behindProxy);
+  const tooLong = "long".repeat(3500);
+  const body = JSON.stringify(BODY);
+  for (const [name, value] of [
+    ["Origin", `http://${tooLong}.example`],
+    ["Content-Type", `application/json; charset=${tooLong}`],
+    ["Idempotency-Key", tooLong],
+    ["X-Forwarded-For", `192.0.2.1, ${tooLong}`],
+    ["Sec-Fetch-Site", tooLong],
+    ["Referer", `http://localhost/${tooLong}`],
+    ["Accept", `text/${tooLong}`],
+  ] as const) {
+    const headers = ["Content-Type: application/json", `Content-Length: ${body.length}`].filter(
+      (line) => !line.startsWith(name),
+    );
+    let received = "";
+    const longest = await longestText("longlong", async () => {
+      received = await exchange(port, request("POST /send-email", [...headers, `${name}: ${value}`], body));
+    });
+    expect(longest, name).toBeLessThanOrEqual(1000);
+    const isRead = !["Referer", "Accept"].includes(name);
+    expect(received, name).toMatch(isRead ? /^HTTP\/1\.1 400 .+"A header is too long\."/s : /^HTTP\/1\.1 200 /);
+  }
 });
 
 test("the same key and body, or the same text, are one message; a reused or invalid key is refused", async () => {
@@ -273,6 +302,19 @@ describe("a form without script", () => {
     expect(await pageAt(`/${location}`.replace(reference, "BC-7K3Q-9M"))).toBe(await pageAt("/contact"));
     expect(await pageAt("/contact")).not.toContain("Message sent successfully!");
   });
+
+  test.each(["%C3", "Zo%EB", Buffer.from("Zoë", "latin1"), "%ED%A0%80", Buffer.from("Zo%C3\xab", "latin1")])(
+    "is answered with the contact page if its text is not UTF-8 (case %#)",
+    async (name) => {
+      const { name: _, ...fields } = BODY;
+      const answer = await form(
+        Buffer.concat([Buffer.from(`${new URLSearchParams(fields)}&name=`), Buffer.from(name as string)]),
+      );
+      expect(answer.statusCode).toBe(400);
+      expect(answer.body).toContain("Your message could not be read. Go back one page to find what you typed.");
+      expect(await subject.store.messages.list({})).toEqual([]);
+    },
+  );
 
   test("gets the contact page back with its text if it is over the limit", async () => {
     const app = await openAnother({ RATE_LIMIT: "1/10m" }, {}, { now: () => NOON });

@@ -32,6 +32,9 @@ export interface SendEmailOptions {
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
+/** The headers that decide about a message. None is longer than 300 characters in a request that we accept. */
+const READ_HEADERS = ["content-type", "host", "idempotency-key", "origin", "sec-fetch-site", "x-forwarded-for"];
+const MAX_HEADER_LENGTH = 1000;
 /** Refusals of this kind have a limit of their own per client. */
 const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
 
@@ -64,6 +67,7 @@ const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
 const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would replace the visitor's characters with U+FFFD. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
+const LONG_HEADER = new Refusal(400, "malformed", "A header is too long.", { isEarly: true });
 const FOREIGN = new Refusal(403, "foreign-origin", "Messages from other sites are not accepted.", { isEarly: true });
 const AWAY = new Refusal(
   503,
@@ -89,7 +93,8 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.addContentTypeParser(
       FORM_TYPE,
       parsedBy((_request, body, done) => {
-        done(null, Object.fromEntries(new URLSearchParams(body)));
+        if (isUtf8(percentDecoded(body))) done(null, Object.fromEntries(new URLSearchParams(body)));
+        else done(INVALID_UTF8);
       }),
     );
 
@@ -97,6 +102,9 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     const refusals = options.rules.rateLimits.length > 0 ? limitRefusals(options.limits) : null;
 
     scope.addHook("onRequest", (request, reply, next) => {
+      if (READ_HEADERS.some((name) => (request.headers[name]?.length ?? 0) > MAX_HEADER_LENGTH)) {
+        return next(LONG_HEADER);
+      }
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
       if (verdict === "foreign") return next(FOREIGN);
       if (verdict === "allowed") {
@@ -120,7 +128,7 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.get("/send-email", async (_request, reply) => reply.code(303).header("location", "/contact").send());
     scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
       const refusal = refusalOf(error);
-      const isCounted = COUNTED_STATUSES.includes(refusal.status);
+      const isCounted = COUNTED_STATUSES.includes(refusal.status) && !refusal.details.isEarly;
       if (isCounted) refusals?.note(request.ip, nowMs());
       return answerError(error, refusal, request, reply, options);
     });
@@ -159,6 +167,12 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
     stream.once("end", () => resolve(buffer.subarray(0, length)));
     stream.once("error", () => reject(INCOMPLETE));
   });
+}
+
+function percentDecoded(body: string): Buffer {
+  const bytes = Buffer.from(body).toString("latin1");
+  const decoded = bytes.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(decoded, "latin1");
 }
 
 /** Browsers send `Origin` with every cross-site post, and pages cannot forge it. */
