@@ -18,7 +18,7 @@ import { addEvents } from "./message-rows.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
-import { APPLICATION_ID, lockFolder, openSqlite } from "./sqlite.ts";
+import { APPLICATION_ID, FULL, lockFolder, openSqlite, primaryCode } from "./sqlite.ts";
 import { createPrivateFile, removeDatabase, restoringFile, writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
@@ -124,10 +124,10 @@ const UNCHANGED = "nothing was changed";
 /** Only databases give their errors a code. Any other error is a defect and must not look like the backup's. */
 function refusalOf(file: string, error: unknown): unknown {
   if (error instanceof OperatorError || errorCode(error) === undefined) return error;
+  if (primaryCode(error) === FULL)
+    return new StoreRefused({ problem: `The disk with DATA_DIR is full: it needs space for a copy of ${file}` });
   // SQLite's words for a code. Those of a whole message may quote a row.
   const reason = error instanceof Error && "errstr" in error ? String(error.errstr) : errorName(error);
-  if (reason.includes("disk is full"))
-    return new StoreRefused({ problem: `The disk with DATA_DIR is full: it needs space for a copy of ${file}` });
   const problem = `${file} cannot be restored (${reason})`;
   return new StoreRefused({ problem, remedy: `use another backup; ${UNCHANGED}` }, { cause: error });
 }

@@ -279,6 +279,7 @@ async function switchToWal(db: DatabaseSync): Promise<void> {
 }
 
 const BUSY = 5;
+export const FULL = 13;
 const NOT_A_DATABASE = 26;
 const DAMAGED: readonly (number | undefined)[] = [11, NOT_A_DATABASE];
 const DAMAGE: Advice = {
@@ -293,7 +294,7 @@ const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: str
   7: ["there is no memory left", "free some memory"],
   8: ["it is read-only", "make the file and its folder (DATA_DIR) writable"],
   10: ["the disk reported an error", "check the disk that holds DATA_DIR"],
-  13: ["the disk is full", "free some space on the disk with DATA_DIR"],
+  [FULL]: ["the disk is full", "free some space on the disk with DATA_DIR"],
   14: ["its file cannot be opened", "check that DATA_DIR exists and is writable"],
   15: ["its lock files cannot be used", "DATA_DIR must be on a local disk"],
 };
@@ -337,7 +338,7 @@ function isNotADatabase(error: unknown): boolean {
 }
 
 /** Extended codes such as SQLITE_IOERR_FSYNC contain the primary code in their low byte. */
-function primaryCode(error: unknown): number | undefined {
+export function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number"
     ? error.errcode & 0xff
     : undefined;

@@ -340,7 +340,8 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.queue.claim("reply", 9, MINUTE_MS, later(6))).toEqual([]);
     expect(await node.messages.reply(reference, SECOND, later(7))).toBe(true);
     expect(await claimOne(node, later(8), "reply")).toMatchObject({
-      ...{ attempts: 1, reply: { ...SECOND, earlier: [REPLY.key] } },
+      attempts: 1,
+      reply: { ...SECOND, earlier: [REPLY.key] },
     });
     const history = await node.messages.history(reference);
     expect(history.map(({ kind, channel, detail }) => [kind, channel, detail])).toEqual([
