@@ -133,7 +133,8 @@ for (const engine of [FIREFOX, WEBKIT]) {
 }
 
 const isMenuOpen = () => document.querySelector("#menu")?.matches(":popover-open");
-const isMenuClosed = () => !document.querySelector("#menu")?.matches(":popover-open");
+/** Also waits for the transition: WebKit does not focus a menu that opens again while it is still closing. */
+const isMenuClosed = () => document.querySelector("#menu")?.checkVisibility() === false;
 
 /** Opens a page; on the contact page also opens the estimate. */
 async function openWhole(page: EnginePage, path: string): Promise<void> {
