@@ -1,5 +1,5 @@
 import type { Element, Nodes, Root } from "hast";
-import type { Options } from "react-markdown";
+import Markdown, { type Options } from "react-markdown";
 import rehypeSlug from "rehype-slug";
 import remarkGfm from "remark-gfm";
 import { markFacts } from "../contract/facts.ts";
@@ -14,6 +14,15 @@ export function parseOptions(markdown: string, plugins: NonNullable<Options["reh
     // The build checks every address.
     urlTransform: (url) => url,
   };
+}
+
+export function treeOf(markdown: string, plugins: NonNullable<Options["rehypePlugins"]> = []): Root {
+  let tree: Root = { type: "root", children: [] };
+  const keepTree = () => (root: Root) => {
+    tree = root;
+  };
+  Markdown(parseOptions(markdown, [...plugins, keepTree]));
+  return tree;
 }
 
 /** The ids of other elements of every page. */
@@ -31,8 +40,9 @@ export function isElement(node: Nodes | undefined, tagName: string): node is Ele
   return node?.type === "element" && node.tagName === tagName;
 }
 
-export function elementsOf(node: Element): Element[] {
-  return [node, ...node.children.flatMap((child) => (child.type === "element" ? elementsOf(child) : []))];
+/** All elements in the node, at any depth. */
+export function elementsOf({ children }: Root | Element): Element[] {
+  return children.flatMap((child) => (child.type === "element" ? [child, ...elementsOf(child)] : []));
 }
 
 export function textOf(node: Nodes): string {

@@ -1,4 +1,4 @@
-import { pages } from "virtual:pages";
+import { pages } from "virtual:texts";
 import { ACCESSIBILITY_PATH, CARBON_PATH } from "./components/footer.tsx";
 import { FOOTPRINT_PATH } from "./contact/estimate-part.tsx";
 import type { Screen } from "./screen.ts";

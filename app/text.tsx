@@ -4,7 +4,7 @@ import Markdown, { type Components, type Options } from "react-markdown";
 import { fillMarks, splitAtMarks } from "../contract/facts.ts";
 import { ContactEmail } from "./components/links.tsx";
 import { isPlaceholder, SITE_FACTS } from "./facts.ts";
-import { elementsOf, isElement, parseOptions, textOf } from "./markdown.ts";
+import { elementsOf, isElement, parseOptions, textOf, treeOf } from "./markdown.ts";
 import notice from "./styles/notice.css?inline";
 
 export interface TextFile {
@@ -38,18 +38,13 @@ interface TextOptions {
 }
 
 export function sectionsOf({ markdown }: TextFile, { isNumbered = false } = {}): Section[] {
-  const sections: Section[] = [];
-  const collect = () => (root: Root) => {
-    for (const node of root.children) {
-      if (!isElement(node, "h2")) continue;
-      sections.push({
-        id: String(node.properties.id),
-        title: fillMarks(textOf(node), (name) => SITE_FACTS[name] ?? ""),
-      });
-    }
-  };
-  Markdown(parseOptions(markdown, [[arrange, { isNumbered }], collect]));
-  return sections;
+  const tree = treeOf(markdown, [[arrange, { isNumbered }]]);
+  return tree.children
+    .filter((node) => isElement(node, "h2"))
+    .map((node) => ({
+      id: String(node.properties.id),
+      title: fillMarks(textOf(node), (name) => SITE_FACTS[name] ?? ""),
+    }));
 }
 
 /** Renders Markdown as React elements. No text can become HTML. */

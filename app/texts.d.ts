@@ -1,9 +1,9 @@
-declare module "*.md" {
-  const file: import("./text.tsx").TextFile;
-  export default file;
-}
-
-/** The company's pages, as prerender/texts.ts finds them. */
-declare module "virtual:pages" {
-  export const pages: readonly import("./screens/text-pages.tsx").WrittenPage[];
+/** The texts of pages, as prerender/texts.ts reads them. */
+declare module "virtual:texts" {
+  type WrittenPage = import("./screens/text-pages.tsx").WrittenPage;
+  type PolicyPath = "/privacy" | "/terms" | "/cancellation" | "/delivery";
+  /** Those that come with the software, by their path. */
+  export const ours: Readonly<Record<PolicyPath | `/assets/${"carbon" | "footprint" | "accessibility"}`, WrittenPage>>;
+  /** Those of the company. */
+  export const pages: readonly WrittenPage[];
 }

@@ -1,10 +1,9 @@
 import type { Element, Nodes, Root } from "hast";
-import Markdown from "react-markdown";
 import { VFile } from "vfile";
 import { matter } from "vfile-matter";
 import { z } from "zod";
-import { elementsOf, isElement, parseOptions, textOf } from "../app/markdown.ts";
-import { fillMarks, unknownFacts } from "../contract/facts.ts";
+import { elementsOf, isElement, textOf, treeOf } from "../app/markdown.ts";
+import { fillMarks, markFacts, unknownFacts } from "../contract/facts.ts";
 
 type Report = (line: number, message: string) => void;
 
@@ -14,15 +13,23 @@ interface Block {
   line: number;
 }
 
-export interface ReadText<Matter> {
-  /** Its values may contain the facts of `site.ts`. Incomplete if a problem was reported. */
-  matter: Partial<Matter>;
+export interface ReadText {
+  /** Its values may contain the facts of `site.ts`. Incomplete if there is a problem. */
+  matter: Readonly<Record<string, string>>;
   /** With empty lines for the front matter, so that line numbers stay correct. */
   markdown: string;
   blocks: Block[];
   pictures: { source: string; line: number }[];
   links: { href: string; line: number }[];
   ids: string[];
+  problems: { line: number; message: string }[];
+}
+
+/** What stands at the top of a text, and the names of the facts that it and its top may contain. */
+export interface TextKind {
+  schema: z.ZodType<ReadText["matter"]>;
+  facts: readonly string[];
+  matterFacts?: readonly string[];
 }
 
 const text = (maxLength: number) =>
@@ -37,33 +44,24 @@ export const MAIL_MATTER = z.strictObject({ subject: text(120) });
 export const NO_MATTER = z.strictObject({});
 const FRONT_MATTER = /^---\n(?:.*?\n)?---(?=\n|$)/s;
 
-export function readText<Matter extends Record<string, string>>(
-  source: string,
-  schema: z.ZodType<Matter>,
-  { facts, matterFacts = facts }: { facts: readonly string[]; matterFacts?: readonly string[] },
-  report: Report,
-): ReadText<Matter> {
+export function readText(source: string, { schema, facts, matterFacts = facts }: TextKind): ReadText {
   const whole = source.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
   const markdown = whole.replace(FRONT_MATTER, (front) => front.replaceAll(/.+/g, ""));
+  const problems: ReadText["problems"] = [];
+  const report: Report = (line, message) => void problems.push({ line, message });
   const values = readMatter(whole, schema, report);
   for (const offset of unknownFacts(markdown, facts)) {
     report(lineAt(markdown, offset), markdown.startsWith("{/*", offset) ? NO_COMMENTS : noFact(facts));
   }
-  const found: Omit<ReadText<Matter>, "matter" | "markdown"> = { blocks: [], pictures: [], links: [], ids: [] };
-  for (const [key, value = ""] of Object.entries(values)) {
-    found.blocks.push({ text: value, line: lineIn(whole, key) });
-    if (unknownFacts(value, matterFacts).length > 0) report(lineIn(whole, key), noFact(matterFacts));
-  }
-  const check = () => (root: Root) => {
-    checkTags(root, markdown, report);
-    checkElements(root, found, report);
-    found.blocks.push(...blocksOf(root));
-  };
-  Markdown(parseOptions(markdown, [check]));
-  return { matter: values, markdown, ...found };
+  const top = Object.entries(values).map(([key, text]): Block => ({ text, line: lineIn(whole, key) }));
+  for (const { text, line } of top) if (unknownFacts(text, matterFacts).length > 0) report(line, noFact(matterFacts));
+  const root = treeOf(markdown);
+  checkTags(root, markdown, report);
+  const found = readElements(root, report);
+  return { matter: values, markdown, blocks: [...top, ...blocksOf(root)], problems, ...found };
 }
 
-function readMatter<Matter>(whole: string, schema: z.ZodType<Matter>, report: Report): Partial<Matter> {
+function readMatter(whole: string, schema: TextKind["schema"], report: Report): ReadText["matter"] {
   const file = new VFile(whole);
   try {
     matter(file);
@@ -102,12 +100,12 @@ function noFact(facts: readonly string[]): string {
 
 /** Refuses every `<` that could be HTML or JSX: a text is only Markdown. Code may contain it. */
 function checkTags(root: Root, markdown: string, report: Report): void {
-  const elements = root.children.flatMap((node) => (node.type === "element" ? elementsOf(node) : []));
+  const elements = elementsOf(root);
   const offsets = (node: Element) => [node.position?.start.offset ?? -1, node.position?.end.offset ?? -1] as const;
   const code = elements.filter(({ tagName }) => /^(code|pre)$/.test(tagName)).map(offsets);
   const links = new Set(elements.filter(({ tagName }) => tagName === "a").map((node) => offsets(node)[0]));
   // The tree has the offsets of the marked text.
-  const parsed = String(parseOptions(markdown, []).children);
+  const parsed = markFacts(markdown);
   for (const { 0: found, 1: name = "", index } of parsed.matchAll(/\\[\\<]|<(?:\/?([A-Za-z][\w.]*)|[/!?>])/g)) {
     const isCode = code.some(([start, end]) => start <= index && index < end);
     if (found.startsWith("\\") || isCode || links.has(index)) continue;
@@ -122,9 +120,10 @@ function tagMessage(name: string): string {
   return `Write Markdown instead of <${name}>: a page has no HTML. To show the character itself, write \\<`;
 }
 
-function checkElements(root: Root, found: Omit<ReadText<object>, "matter" | "markdown">, report: Report): void {
+function readElements(root: Root, report: Report) {
+  const found: Pick<ReadText, "pictures" | "links" | "ids"> = { pictures: [], links: [], ids: [] };
   let depthAbove = 1;
-  for (const node of root.children.flatMap((child) => (child.type === "element" ? elementsOf(child) : []))) {
+  for (const node of elementsOf(root)) {
     const { tagName, properties } = node;
     const line = node.position?.start.line ?? 1;
     const depth = Number(/^h(\d)$/.exec(tagName)?.[1] ?? 0);
@@ -145,6 +144,7 @@ function checkElements(root: Root, found: Omit<ReadText<object>, "matter" | "mar
         report(line, `The picture ${address} has no alt text. Say what it shows: ![A turbine at dawn](${address})`);
     }
   }
+  return found;
 }
 
 function decoded(address: string): string {

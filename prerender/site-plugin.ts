@@ -22,15 +22,15 @@ import {
   siteFolder,
 } from "./site-dir.ts";
 import { countryNames, ELECTRICITY_FILE, technicalFiles } from "./technical-files.ts";
-import { findPathProblems, ourTextModule, readTexts, type SiteTexts } from "./texts.ts";
+import { findPathProblems, readTexts, type SiteTexts } from "./texts.ts";
 import { writeSite } from "./write-site.ts";
 
 type Renderer = typeof import("../app/render.tsx");
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
-const PAGES_MODULE = "virtual:pages";
-const PAGES_MODULE_ID = `\0${PAGES_MODULE}`;
+const TEXTS = "virtual:texts";
+const TEXTS_ID = `\0${TEXTS}`;
 
 /** Vite wraps each `import()` in a function that preloads other chunks and style sheets. This site has neither. */
 const PRELOAD_HELPER_ID = "\0vite/preload-helper.js";
@@ -133,21 +133,15 @@ function sitePlugin(outDir: string): Plugin {
     },
 
     resolveId(id) {
-      return id === PAGES_MODULE ? PAGES_MODULE_ID : undefined;
+      return id === TEXTS ? TEXTS_ID : undefined;
     },
 
     async load(id) {
       if (id === PRELOAD_HELPER_ID) return PRELOAD_HELPER;
-      if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".md"))) return;
-      const { modules } = await readAll();
-      if (id !== PAGES_MODULE_ID) return modules.find(({ file }) => file === id)?.code;
-      const imports = modules.map(({ file }, index) => `import page${index} from ${JSON.stringify(file)};\n`);
-      return `${imports.join("")}export const pages = [${modules.map((_, index) => `page${index}`)}];\n`;
-    },
-
-    transform: {
-      filter: { id: ["app/policies/*.md", "docs/*.md"] },
-      handler: (text) => ({ code: ourTextModule(text), map: null }),
+      if (id !== TEXTS_ID) return;
+      const { texts, module } = await readAll();
+      for (const { file } of texts) this.addWatchFile(resolve(file));
+      return module;
     },
 
     configureServer(server) {

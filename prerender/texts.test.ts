@@ -6,25 +6,25 @@ import { parseBuildSettings } from "../contract/build-settings.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { findBrokenLinks } from "./links.ts";
 import { settingStrings } from "./site-dir.ts";
-import { findPathProblems, type Pages, readPages } from "./texts.ts";
+import { findPathProblems, problemsOf, readPages } from "./texts.ts";
 
 const MATTER = "---\ntitle: A page\ndescription: What it is about.\n---\n";
 const SPECIFIED = [["/"], ["/contact", "/contact-us"], ["/delivery", "/Delivery"], ["/assets/carbon"]];
 
-async function read(files: Readonly<Record<string, string>>): Promise<Pages & { lines: string[] }> {
+async function read(files: Readonly<Record<string, string>>) {
   const dir = await makeScratchFolder();
   await cp("tests/fixtures/pages/pictures", join(dir, "pictures"), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, name)), { recursive: true });
     await writeFile(join(dir, name), text);
   }
-  const found = await readPages(dir);
+  const pages = await readPages(dir);
   const { settings } = parseBuildSettings({ SITE_URL: "https://www.example.com" });
-  const taken = findPathProblems(found.pages, SPECIFIED.flat());
+  const taken = findPathProblems(pages, SPECIFIED.flat());
   const targets = { settings, pages: SPECIFIED, filePaths: ["/robots.txt"], taken };
   const settingLinks = (await settingStrings(site, "app/")).filter(({ value }) => value === "/careers");
-  const problems = [...found.problems, ...taken, ...findBrokenLinks(found.pages, settingLinks, targets)];
-  return { ...found, lines: problems.map(({ file, line, message }) => `${relative(dir, file)}:${line}: ${message}`) };
+  const problems = [...problemsOf(pages), ...taken, ...findBrokenLinks(pages, settingLinks, targets)];
+  return { pages, lines: problems.map(({ file, line, message }) => `${relative(dir, file)}:${line}: ${message}`) };
 }
 
 test("a file's location is the page's path, also in subfolders", async () => {
@@ -39,7 +39,7 @@ test("a file's location is the page's path, also in subfolders", async () => {
   });
   expect(lines).toEqual([]);
   expect(pages.map(({ page }) => page)).toEqual(["/about", "/articles", "/articles/2026/first-steps"]);
-  expect(await readPages("no/such/folder")).toEqual({ pages: [], modules: [], problems: [] });
+  expect(await readPages("no/such/folder")).toEqual([]);
 });
 
 test.each([
@@ -52,9 +52,8 @@ test.each([
   ],
   ["---\ntitle: A {total}\ndescription: B\n---\n", ['2: "{" begins no known fact.']],
 ])("refuses the front matter %j", async (text, expected) => {
-  const { lines, modules } = await read({ "a.md": text });
+  const { lines } = await read({ "a.md": text });
   expect(lines).toEqual(expected.map((start) => expect.stringContaining(`a.md:${start}`)));
-  expect(modules).toEqual([]);
 });
 
 test.each([

@@ -1,107 +1,110 @@
 import { existsSync, globSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, join, resolve, sep } from "node:path";
-import type { z } from "zod";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import type { ours } from "virtual:texts";
 import { FACT_NAMES, SITE_FACTS } from "../app/facts.ts";
 import { type MailTexts, TECHNICAL_PATH } from "../contract/build-manifest.ts";
-import { MAIL_MATTER, NO_MATTER, PAGE_MATTER, type ReadText, readText } from "./markdown.ts";
+import { MAIL_MATTER, NO_MATTER, PAGE_MATTER, type ReadText, readText, type TextKind } from "./markdown.ts";
 import { type ResizedPicture, readPicture } from "./pictures.ts";
 import { type Problem, shown, siteFolder } from "./site-dir.ts";
 
-export interface SiteText extends Pick<ReadText<object>, "blocks" | "links" | "ids"> {
+export interface SiteText extends ReadText {
   file: string;
   /** The path of the page, or the mail's name. */
   page: string;
 }
 
-export interface Pages {
-  /** All of them. Their paths are not checked yet. */
-  pages: readonly SiteText[];
-  /** Those without a problem, as JavaScript modules whose default export is the page for app/screens/text-pages.tsx. */
-  modules: readonly { file: string; code: string }[];
+interface PageText extends SiteText {
+  resized: ReadonlyMap<string, ResizedPicture>;
+}
+
+export interface SiteTexts {
+  texts: readonly SiteText[];
+  /** Those of the company. Their paths are not checked yet. */
+  pages: readonly PageText[];
+  /** The code of the module `virtual:texts`. */
+  module: string;
+  mails: MailTexts;
   problems: Problem[];
 }
 
-export interface SiteTexts extends Pages {
-  texts: readonly SiteText[];
-  mails: MailTexts;
-}
-
-/** The texts that come with the software, and their pages. */
-const OUR_PAGES: Readonly<Record<string, string>> = {
-  "app/policies/privacy.md": "/privacy",
-  "app/policies/terms.md": "/terms",
-  "app/policies/refunds.md": "/cancellation",
-  "app/policies/delivery.md": "/delivery",
-  "docs/carbon.md": "/assets/carbon",
-  "docs/footprint.md": "/assets/footprint",
-  "app/policies/accessibility.md": "/assets/accessibility",
+/** The pages that come with the software, and their texts. */
+const OUR_PAGES: Readonly<Record<keyof typeof ours, string>> = {
+  "/privacy": "app/policies/privacy.md",
+  "/terms": "app/policies/terms.md",
+  "/cancellation": "app/policies/refunds.md",
+  "/delivery": "app/policies/delivery.md",
+  "/assets/carbon": "docs/carbon.md",
+  "/assets/footprint": "docs/footprint.md",
+  "/assets/accessibility": "app/policies/accessibility.md",
 };
 /** Used if SITE_DIR has no acknowledgement of its own. */
 const OUR_ACKNOWLEDGEMENT = "app/replies/acknowledgement.md";
-const PAGE_FACTS = { facts: FACT_NAMES, matterFacts: Object.keys(SITE_FACTS) };
-const ACKNOWLEDGEMENT_FACTS = { facts: [...FACT_NAMES, "reference"] };
+const PAGE: TextKind = { schema: PAGE_MATTER, facts: FACT_NAMES, matterFacts: Object.keys(SITE_FACTS) };
 /** An acknowledgement contains nothing that the visitor wrote, because anybody may have entered the address. */
-const REPLY_FACTS = { facts: [...ACKNOWLEDGEMENT_FACTS.facts, "name", "total"] };
+const ACKNOWLEDGEMENT: TextKind = { schema: MAIL_MATTER, facts: [...FACT_NAMES, "reference"] };
+const REPLY: TextKind = { schema: NO_MATTER, facts: [...ACKNOWLEDGEMENT.facts, "name", "total"] };
 
 export async function readTexts(siteDir: string): Promise<SiteTexts> {
   const folder = siteFolder(siteDir);
-  const { pages, modules, problems } = await readPages(join(folder, "pages"));
-  const texts = [...pages];
-  const read = async <Matter extends Record<string, string>>(
-    file: string,
-    page: string,
-    schema: z.ZodType<Matter>,
-    facts: Parameters<typeof readText>[2],
-  ) => {
-    const report = (line: number, message: string) => void problems.push({ file, line, message });
-    const text = readText(await readFile(file, "utf8"), schema, facts, report);
-    texts.push({ file, page, ...text });
-    return { matter: text.matter, body: text.markdown.trim() };
-  };
-  for (const [file, page] of Object.entries(OUR_PAGES)) await read(file, page, PAGE_MATTER, PAGE_FACTS);
+  const pages = await readPages(join(folder, "pages"));
+  const our = await Array.fromAsync(Object.entries(OUR_PAGES), ([page, file]) => readPage(file, page, dirname(file)));
 
-  const own = shown(join(folder, "replies/acknowledgement.md"));
+  const own = join(folder, "replies/acknowledgement.md");
   const file = existsSync(own) ? own : OUR_ACKNOWLEDGEMENT;
-  const { matter, body } = await read(file, "acknowledgement", MAIL_MATTER, ACKNOWLEDGEMENT_FACTS);
-  if (!body.includes("{reference}")) problems.push({ file, line: 1, message: "The mail must contain {reference}." });
-  const replies: MailTexts["replies"] = [];
-  for (const name of globSync("*.md", { cwd: join(folder, "replies") }).toSorted()) {
-    if (name === basename(own)) continue;
-    const reply = shown(join(folder, "replies", name));
-    const { body: text } = await read(reply, `replies/${name}`, NO_MATTER, REPLY_FACTS);
-    if (text !== "") replies.push({ name: basename(name, ".md"), text });
-  }
-  const acknowledgement = { subject: matter.subject ?? "", body };
-  return { texts, pages, modules, mails: { acknowledgement, replies }, problems };
+  const acknowledgement = await readSiteText(file, "acknowledgement", ACKNOWLEDGEMENT);
+  if (!acknowledgement.markdown.includes("{reference}"))
+    acknowledgement.problems.push({ line: 1, message: "The mail must contain {reference}." });
+  const names = globSync("*.md", { cwd: join(folder, "replies") }).filter((name) => name !== basename(own));
+  const replies = await Array.fromAsync(names.toSorted(), (name) =>
+    readSiteText(join(folder, "replies", name), `replies/${name}`, REPLY),
+  );
+  const texts = [...pages, ...our, acknowledgement, ...replies];
+  return {
+    texts,
+    pages,
+    module: textsModule(our, pages),
+    mails: {
+      acknowledgement: { subject: acknowledgement.matter.subject ?? "", body: acknowledgement.markdown.trim() },
+      replies: replies
+        .map(({ page, markdown }) => ({ name: basename(page, ".md"), text: markdown.trim() }))
+        .filter(({ text }) => text !== ""),
+    },
+    problems: problemsOf(texts),
+  };
 }
 
-/** Reads every page in the folder and below it, with its pictures. A folder that does not exist has no pages. */
-export async function readPages(dir: string): Promise<Pages> {
+export function problemsOf(texts: readonly SiteText[]): Problem[] {
+  return texts.flatMap(({ file, problems }) => problems.map((problem) => ({ file, ...problem })));
+}
+
+async function readSiteText(path: string, page: string, kind: TextKind): Promise<SiteText> {
+  return { file: shown(path), page, ...readText(await readFile(path, "utf8"), kind) };
+}
+
+/** Reads every page in the folder and below it. A folder that does not exist has no pages. */
+export async function readPages(dir: string): Promise<PageText[]> {
   const names = existsSync(dir) ? await readdir(dir, { recursive: true }) : [];
-  const pages: SiteText[] = [];
-  const modules: Pages["modules"][number][] = [];
-  const problems: Problem[] = [];
-  for (const name of names.toSorted((a, b) => pathOf(a).localeCompare(pathOf(b), "en"))) {
-    if (!/\.(mdx?|markdown)$/i.test(name) || /^readme\.md$/i.test(basename(name))) continue;
-    const path = join(dir, name);
-    const [file, page] = [shown(path), pathOf(name)];
-    const found = problems.length;
-    const report = (line: number, message: string) => void problems.push({ file, line, message });
-    const renamed = basename(name).replace(/\.\w+$/, ".md");
-    if (!name.endsWith(".md")) report(1, `Pages end in .md: rename it to ${renamed}.`);
-    const { matter, markdown, ...text } = readText(await readFile(path, "utf8"), PAGE_MATTER, PAGE_FACTS, report);
-    const pictures = new Map<string, ResizedPicture>();
-    for (const { source, line } of text.pictures) {
-      const picture = await readPicture(dir, path, source);
-      if (typeof picture === "string") report(line, picture);
-      else pictures.set(source, picture);
-    }
-    pages.push({ file, page, ...text });
-    const content = { file, path: page, ...matter, markdown };
-    if (problems.length === found) modules.push({ file: path, code: textModule(content, pictures) });
+  const files = names.filter((name) => /\.(mdx?|markdown)$/i.test(name) && !/^readme\.md$/i.test(basename(name)));
+  const sorted = files.toSorted((a, b) => pathOf(a).localeCompare(pathOf(b), "en"));
+  return Array.fromAsync(sorted, (name) => readPage(join(dir, name), pathOf(name), dir));
+}
+
+/** Reads a page with its pictures, which are in `dir`. */
+async function readPage(path: string, page: string, dir: string): Promise<PageText> {
+  const text = await readSiteText(path, page, PAGE);
+  const { problems, pictures } = text;
+  if (!path.endsWith(".md")) {
+    const renamed = basename(path).replace(/\.\w+$/, ".md");
+    problems.unshift({ line: 1, message: `Pages end in .md: rename it to ${renamed}.` });
   }
-  return { pages, modules, problems };
+  const resized = new Map<string, ResizedPicture>();
+  for (const { source, line } of pictures) {
+    const picture = await readPicture(dir, path, source);
+    if (typeof picture === "string") problems.push({ line, message: picture });
+    else resized.set(source, picture);
+  }
+  return { ...text, resized };
 }
 
 /** `articles/first.md` is `/articles/first`, `articles/index.md` is `/articles`. */
@@ -110,23 +113,22 @@ function pathOf(name: string): string {
   return `/${path.replace(/(^|\/)index$/, "")}`;
 }
 
-/** One of our pages as a module. `readTexts` reports its problems. */
-export function ourTextModule(source: string): string {
-  const { matter, markdown } = readText(source, PAGE_MATTER, PAGE_FACTS, () => {});
-  return textModule({ title: "", description: "", ...matter, markdown }, new Map());
-}
-
-/** A module with a text for the renderer. It imports pictures, because only Vite knows their URLs. */
-function textModule(text: object, pictures: ReadonlyMap<string, ResizedPicture>): string {
+/** A module with the pages for the renderer. It imports pictures, because only Vite knows their URLs. */
+function textsModule(our: readonly PageText[], pages: readonly PageText[]): string {
   const imports: string[] = [];
-  const described = [...pictures].map(([source, { width, height, sources }]) => {
-    const urls = sources.map((one) => {
-      imports.push(`import picture${imports.length} from ${JSON.stringify(`${resolve(one.file)}?url`)};`);
-      return `{ url: picture${imports.length - 1}, width: ${one.width} }`;
+  const codeOf = ({ file, page, matter, markdown, resized }: PageText) => {
+    const pictures = [...resized].map(([source, { width, height, sources }]) => {
+      const urls = sources.map((one) => {
+        imports.push(`import picture${imports.length} from ${JSON.stringify(`${resolve(one.file)}?url`)};`);
+        return `{ url: picture${imports.length - 1}, width: ${one.width} }`;
+      });
+      return `${JSON.stringify(source)}: { width: ${width}, height: ${height}, sources: [${urls}] }`;
     });
-    return `${JSON.stringify(source)}: { width: ${width}, height: ${height}, sources: [${urls}] }`;
-  });
-  return `${imports.join("\n")}\nexport default { ...${JSON.stringify(text)}, pictures: { ${described} } };\n`;
+    const text = { file, path: page, title: "", description: "", ...matter, markdown };
+    return `{ ...${JSON.stringify(text)}, pictures: { ${pictures} } }`;
+  };
+  const ours = our.map((text) => `${JSON.stringify(text.page)}: ${codeOf(text)}`);
+  return `export const ours = { ${ours} };\nexport const pages = [${pages.map(codeOf)}];\n${imports.join("\n")}`;
 }
 
 /** The API, and the pages that static hosts show for errors. */

@@ -1,15 +1,9 @@
+import { ours } from "virtual:texts";
 import type { ReactNode } from "react";
 import { fillFacts } from "../../contract/facts.ts";
-import carbonText from "../../docs/carbon.md";
-import footprintText from "../../docs/footprint.md";
 import { ACCESSIBILITY_PATH, CARBON_PATH } from "../components/footer.tsx";
 import { FOOTPRINT_PATH } from "../contact/estimate-part.tsx";
 import { factsOf, SITE_FACTS } from "../facts.ts";
-import accessibilityText from "../policies/accessibility.md";
-import deliveryText from "../policies/delivery.md";
-import privacyText from "../policies/privacy.md";
-import refundsText from "../policies/refunds.md";
-import termsText from "../policies/terms.md";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import type { Link } from "../site-schema.ts";
@@ -20,16 +14,16 @@ import { Fact, noticeStyles, type Section, sectionsOf, Table, Text, type TextFil
 /** A page with fewer sections has no table of contents. */
 const LONG_PAGE_SECTIONS = 4;
 
-export const privacy = policyScreen("/privacy", privacyText);
-export const terms = policyScreen("/terms", termsText);
-export const refunds = policyScreen("/cancellation", refundsText, "refundsLastUpdated");
-export const delivery = policyScreen("/delivery", deliveryText);
+export const privacy = policyScreen(ours["/privacy"]);
+export const terms = policyScreen(ours["/terms"]);
+export const refunds = policyScreen(ours["/cancellation"], "refundsLastUpdated");
+export const delivery = policyScreen(ours["/delivery"]);
 /** Explains the figure in the footer. */
-export const carbon = explanationScreen(CARBON_PATH, carbonText, PageWeights);
+export const carbon = explanationScreen(ours[CARBON_PATH], PageWeights);
 /** Explains the estimate on the contact page. */
-export const footprint = explanationScreen(FOOTPRINT_PATH, footprintText);
+export const footprint = explanationScreen(ours[FOOTPRINT_PATH]);
 /** Says what was tested, and whom to ask. */
-export const accessibility = explanationScreen(ACCESSIBILITY_PATH, accessibilityText);
+export const accessibility = explanationScreen(ours[ACCESSIBILITY_PATH]);
 
 /** What all screens with a text have in common; `sections` are those of its table of contents. */
 function screenOf(name: string, file: TextFile, styles: string, sections: readonly Section[]) {
@@ -48,7 +42,6 @@ function titleOf({ title }: TextFile): string {
   return fillFacts(title, SITE_FACTS);
 }
 
-/** A page from a file of `pages/`, as prerender/texts.ts reads it. */
 export interface WrittenPage extends TextFile {
   file: string;
   path: string;
@@ -113,9 +106,9 @@ function Breadcrumb({ links }: { links: readonly Link[] }) {
   );
 }
 
-/** Shows a text of ours like a page from a file. */
-function explanationScreen(path: string, file: TextFile, After?: (context: RenderContext) => ReactNode): Screen {
-  const { written: _, ...screen } = pageScreen({ ...file, file: "", path }, [], After);
+/** Shows a text of ours like a page of the company. */
+function explanationScreen(page: WrittenPage, After?: (context: RenderContext) => ReactNode): Screen {
+  const { written: _, ...screen } = pageScreen(page, [], After);
   return screen;
 }
 
@@ -144,28 +137,24 @@ function PageWeights({ weights = [] }: RenderContext) {
 }
 
 /** The printed copy shows its path and its date. */
-function policyScreen(
-  path: string,
-  file: TextFile,
-  date: "lastUpdated" | "refundsLastUpdated" = "lastUpdated",
-): Screen {
-  const sections = sectionsOf(file, { isNumbered: true });
+function policyScreen(page: WrittenPage, date: "lastUpdated" | "refundsLastUpdated" = "lastUpdated"): Screen {
+  const sections = sectionsOf(page, { isNumbered: true });
   return {
-    ...screenOf("policy", file, policyStyles, sections),
+    ...screenOf("policy", page, policyStyles, sections),
     render({ settings }) {
       const facts = factsOf(settings);
       return (
         <article className="page">
-          <h1>{titleOf(file)}</h1>
+          <h1>{titleOf(page)}</h1>
           <p className="print-only">
             {site.legalName}, <Fact name="websiteUrl" value={facts.websiteUrl} />
-            {path}, last updated on <Fact name={date} value={facts[date]} />
+            {page.path}, last updated on <Fact name={date} value={facts[date]} />
           </p>
           <Contents sections={sections} />
           <div className="pane-frame">
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
-            <section className="text pane" aria-label={`${titleOf(file)}, full text`} tabIndex={0}>
-              <Text file={file} facts={facts} isNumbered />
+            <section className="text pane" aria-label={`${titleOf(page)}, full text`} tabIndex={0}>
+              <Text file={page} facts={facts} isNumbered />
               <p className="more-below" aria-hidden="true">
                 <span>More below</span>
               </p>
