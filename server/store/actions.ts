@@ -1,4 +1,4 @@
-import { type Database, insertRows, readColumn, type Sql } from "./database.ts";
+import { type Database, readColumn, type Sql } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
@@ -141,47 +141,34 @@ function putBack(before: Change, message: StoredMessage, now: Date): Change {
   return { ...before, deliveries: { ...current, ...Object.fromEntries(known) } };
 }
 
-/**
- * The messages are locked. Leases stay, so that an attempt in progress can still be recorded. A mail that was delivered
- * before it left the quarantine is not sent again.
- */
-export async function writeChanges(
-  { query, dialect }: Sql,
-  changes: readonly { message: StoredMessage; change: Change }[],
-  now: Date,
-): Promise<void> {
-  const messages = changes.map(({ message, change }) => {
-    const { id, answeredAt, quarantineReason, taught } = { ...message, ...change };
-    return [id, answeredAt?.getTime() ?? null, quarantineReason, taught];
-  });
-  const number = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
+/** The message is locked. Leases stay, so that an attempt in progress can still be recorded. */
+export async function writeChange(sql: Sql, message: StoredMessage, change: Change, now: Date): Promise<void> {
+  const { query } = sql;
+  const { id, answeredAt, quarantineReason, taught } = { ...message, ...change };
   await query(
-    `UPDATE messages SET answered_at = ${number(1)}, quarantine_reason = value ->> 2, taught = value ->> 3,
-       seen_at = COALESCE(seen_at, CAST($2 AS BIGINT)) FROM ${dialect.itemsOf("$1")} WHERE messages.id = ${number(0)}`,
-    [messages, now],
+    `UPDATE messages SET answered_at = $2, quarantine_reason = $3, taught = $4, seen_at = COALESCE(seen_at, $5)
+     WHERE id = $1`,
+    [id, answeredAt, quarantineReason, taught, now],
   );
-  if (changes.some(({ change }) => change.taught !== undefined)) await lessonsChanged(query);
-  const mails = changes.flatMap(({ message, change }) => (change.deliveries?.mail ? message.id : []));
-  const delivered = `SELECT message_id FROM events
-    WHERE kind = 'delivered' AND channel = 'mail' AND ${dialect.isIn("message_id", "$1")}`;
-  const sent = new Set(await readColumn<number>(query, delivered, [mails]));
-  const deliveries = changes.flatMap(({ message, change }) =>
-    Object.entries(change.deliveries ?? {}).map(([channel, after]) => {
-      const isSent = channel === "mail" && message.state === "quarantined" && sent.has(message.id);
-      const wasSent = isSent && after.state === "queued" ? { state: "delivered", dueAt: null } : {};
-      const { state, changedAt, dueAt, attempts, error } = { ...after, ...wasSent };
-      return [message.id, channel, state, changedAt.getTime(), dueAt?.getTime() ?? null, attempts, error];
-    }),
-  );
+  if (change.taught !== undefined) await lessonsChanged(query);
+  for (const [channel, { state, changedAt, dueAt, attempts, error }] of Object.entries(change.deliveries ?? {})) {
+    await query(
+      `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, attempts, error)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at,
+         due_at = excluded.due_at, attempts = excluded.attempts, error = excluded.error`,
+      [id, channel, state, changedAt, dueAt, attempts, error],
+    );
+  }
+  if (!change.deliveries?.mail) return;
+  // A mail that was delivered before it leaves the quarantine is not sent again.
   await query(
-    `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, attempts, error)
-     SELECT ${number(0)}, value ->> 1, value ->> 2, ${number(3)}, ${number(4)}, ${number(5)}, value ->> 6
-     FROM ${dialect.itemsOf("$1")} WHERE TRUE
-     ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at,
-       due_at = excluded.due_at, attempts = excluded.attempts, error = excluded.error`,
-    [deliveries],
+    `UPDATE deliveries SET state = 'delivered', due_at = NULL
+     WHERE message_id = $1 AND channel = 'mail' AND state = 'queued'
+       AND EXISTS (SELECT 1 FROM events WHERE message_id = $1 AND channel = 'mail' AND kind = 'delivered')`,
+    [id],
   );
-  await writeExpiry({ query, dialect }, mails);
+  await writeExpiry(sql, [id]);
 }
 
 /** If versions are given, messages that have changed since are left out. */
@@ -202,17 +189,14 @@ export function createActions({ transaction }: Database, author: string | null) 
         const meant = versions ? found.filter(({ version }) => versions.includes(version)) : found;
         const allowed = meant.filter((message) => actionProblem(action, message, now) === null);
         const { event: kind, change } = RULES[action];
-        if (!kind || !change) await deleteMessages(sql, idsOf(allowed));
-        else if (allowed.length > 0) {
-          const changes = allowed.map((message) => ({ message, change: change(message, now) }));
-          await writeChanges(sql, changes, now);
-          const events = changes.map(({ message, change }) => {
-            const { reference, quarantineReason } = message;
-            const detail = action === "spam" ? quarantineReason : null;
-            const replaced = step === null ? null : noteBefore(message, change);
-            return { reference, at: now.getTime(), kind, detail, author, step, replaced };
-          });
-          await insertRows(sql, "events", events);
+        if (action === "delete") await deleteMessages(sql, idsOf(allowed));
+        for (const message of allowed) {
+          if (!kind || !change) continue;
+          const after = change(message, now);
+          await writeChange(sql, message, after, now);
+          const detail = action === "spam" ? message.quarantineReason : null;
+          const replaced = step === null ? null : noteBefore(message, after);
+          await addEvents(sql, [message.id], { kind, at: now, detail, author, step, replaced });
         }
         return allowed.map(({ reference }) => reference);
       });
@@ -236,11 +220,9 @@ export function createActions({ transaction }: Database, author: string | null) 
           [step, MARKS],
         );
         const undone = found.filter(({ id }) => !again.includes(id));
-        const changes = undone.map((message) => ({
-          message,
-          change: putBack(notes.get(message.id) ?? {}, message, now),
-        }));
-        await writeChanges(sql, changes, now);
+        for (const message of undone) {
+          await writeChange(sql, message, putBack(notes.get(message.id) ?? {}, message, now), now);
+        }
         await addEvents(sql, idsOf(undone), { kind: "undone", at: now, author });
         await query("UPDATE events SET step = NULL, replaced = NULL WHERE step = $1", [step]);
         const skipped = found.filter((message) => !undone.includes(message));

@@ -106,21 +106,26 @@ export function idsOf(messages: readonly StoredMessage[]): number[] {
 interface NewEvent {
   kind: EventKind;
   at: Date;
-  channel?: Channel;
+  channel?: Channel | null;
   detail?: string | null;
   author: string | null;
+  step?: string | null;
+  replaced?: string | null;
 }
 
+/** Adds the same event to each message that is still there. Returns the numbers of the new rows. */
 export async function addEvents(
   { query, dialect: { isIn } }: Sql,
   ids: readonly number[],
-  { kind, at, channel, detail, author }: NewEvent,
-): Promise<void> {
-  if (ids.length === 0) return;
-  await query(
-    `INSERT INTO events (message_id, at, kind, channel, detail, author)
-     SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT) FROM messages
-     WHERE ${isIn("id", "$1")}`,
-    [ids, at, kind, channel ?? null, detail ?? null, author],
+  { kind, at, channel = null, detail = null, author, step = null, replaced = null }: NewEvent,
+): Promise<number[]> {
+  if (ids.length === 0) return [];
+  return readColumn(
+    query,
+    `INSERT INTO events (message_id, at, kind, channel, detail, author, step, replaced)
+     SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT),
+       CAST($8 AS TEXT)
+     FROM messages WHERE ${isIn("id", "$1")} RETURNING id`,
+    [ids, at, kind, channel, detail, author, step, replaced],
   );
 }

@@ -54,16 +54,14 @@ async function erasuresOf({ query, dialect }: Sql, email: string, at: Date): Pro
 }
 
 /** Of one address and secret, it keeps the latest. */
-export async function recordErasures({ query, dialect }: Sql, erasures: readonly Erasure[]): Promise<void> {
-  const sorted = erasures.toSorted((one, other) => one.at.getTime() - other.at.getTime());
-  const latest = new Map(sorted.map(({ hash, secret, at }) => [hash + secret, [hash, secret, at.getTime()]]));
-  if (latest.size === 0) return;
-  await query(
-    `INSERT INTO erasures (hash, secret, at)
-     SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS BIGINT) FROM ${dialect.itemsOf("$1")} WHERE TRUE
-     ON CONFLICT (hash, secret) DO UPDATE SET at = excluded.at WHERE excluded.at > erasures.at`,
-    [[...latest.values()]],
-  );
+export async function recordErasures({ query }: Sql, erasures: readonly Erasure[]): Promise<void> {
+  for (const { hash, secret, at } of erasures) {
+    await query(
+      `INSERT INTO erasures (hash, secret, at) VALUES ($1, $2, $3)
+       ON CONFLICT (hash, secret) DO UPDATE SET at = excluded.at WHERE excluded.at > erasures.at`,
+      [hash, secret, at],
+    );
+  }
 }
 
 /** Keyed, so that addresses cannot be guessed without the database. */

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import { type Database, type Dialect, insertRows, type Query, readColumn, timeOf, type Value } from "./database.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
-import { readLastReplies, type ThreadedReply } from "./replies.ts";
+import { readLastReply, type ThreadedReply } from "./replies.ts";
 import { expiry } from "./retention.ts";
 import { type Channel, type DeliveryState, rulesOf, type StoredMessage } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
@@ -83,10 +83,6 @@ const claimStatement = ({ lockRows }: Dialect) => `
 
 type ClaimRow = Omit<Claim, "channel" | "message" | "reply"> & Pick<RowOf<"deliveries">, "messageId">;
 
-function dueMs({ channel, message }: Claim): number {
-  return message.deliveries[channel]?.dueAt?.getTime() ?? 0;
-}
-
 /** Changes the delivery of a claim ($1, $2) and ends its lease ($3), if the delivery is in this state. */
 function ending(changes: string, state: string): string {
   return `UPDATE deliveries SET ${changes}, lease_token = NULL, leased_until = NULL
@@ -147,15 +143,17 @@ export function createQueue(database: Database, secret: string, author: string |
         const interrupted = await readColumn<number>(sql.query, INTERRUPTED, [channel, now, maxUnknown, GIVEN_UP]);
         await addEvents(sql, interrupted, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
         const rows = await sql.query<ClaimRow>(claimStatement(dialect), [channel, now, leaseMs, limit, randomUUID()]);
-        if (rows.length === 0) return [];
-        const ids = rows.map(({ messageId }) => messageId);
-        const replies = queuedBy === "operator" ? await readLastReplies(sql, ids) : null;
-        const messages = new Map((await readMessages(sql, ids)).map((message) => [message.id, message]));
-        const claims = rows.flatMap(({ messageId, ...attempt }): Claim[] => {
-          const message = messages.get(messageId);
-          return message ? [{ channel, message, reply: replies?.get(messageId) ?? null, ...attempt }] : [];
-        });
-        return claims.sort((one, other) => dueMs(one) - dueMs(other) || one.message.id - other.message.id);
+        const attempts = new Map(rows.map(({ messageId, ...attempt }) => [messageId, attempt]));
+        const claims: Claim[] = [];
+        for (const message of await readMessages(
+          sql,
+          [...attempts.keys()].sort((one, other) => one - other),
+        )) {
+          const reply = queuedBy === "operator" ? await readLastReply(sql.query, message.id) : null;
+          const attempt = attempts.get(message.id);
+          if (attempt) claims.push({ channel, message, reply, ...attempt });
+        }
+        return claims;
       });
     },
 

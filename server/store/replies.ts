@@ -1,7 +1,7 @@
 import type { DraftText, Unfinished } from "../../contract/desk.ts";
-import { actionProblem, type Change, noteBefore, readNote, writeChanges } from "./actions.ts";
-import { type Database, insertRows, onlyRow, type Query, type Sql } from "./database.ts";
-import { readLocked } from "./message-rows.ts";
+import { actionProblem, type Change, noteBefore, readNote, writeChange } from "./actions.ts";
+import type { Database, Query, Sql } from "./database.ts";
+import { addEvents, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { writeSearchTexts } from "./search.ts";
 import type { RowOf } from "./tables.ts";
@@ -34,19 +34,14 @@ export interface ReplyOptions {
 /** The author of drafts of commands without an account, and of version 1.0.0, which had one draft for each message. */
 const NOBODY = "";
 
-export async function readLastReplies({ query, dialect }: Sql, ids: readonly number[]) {
-  const rows = await query<Reply & { messageId: number; sentAt: Date | null }>(
-    `SELECT message_id, key, subject, text, sent_at FROM replies WHERE ${dialect.isIn("message_id", "$1")} ORDER BY event_id`,
-    [ids],
+export async function readLastReply(query: Query, messageId: number): Promise<ThreadedReply | null> {
+  const replies = await query<Reply & Pick<RowOf<"replies">, "sentAt">>(
+    "SELECT key, subject, text, sent_at FROM replies WHERE message_id = $1 ORDER BY event_id",
+    [messageId],
   );
-  const last = new Map<number, ThreadedReply>();
-  const sent = new Map<number, string[]>();
-  for (const { messageId, sentAt, ...reply } of rows) {
-    const earlier = sent.get(messageId) ?? [];
-    last.set(messageId, { ...reply, earlier });
-    if (sentAt) sent.set(messageId, [...earlier, reply.key]);
-  }
-  return last;
+  const last = replies.pop();
+  const earlier = replies.flatMap(({ key, sentAt }) => (sentAt ? key : []));
+  return last ? { key: last.key, subject: last.subject, text: last.text, earlier } : null;
 }
 
 export function createReplies({ query, transaction }: Database, account: string | null) {
@@ -112,13 +107,11 @@ export function createReplies({ query, transaction }: Database, account: string 
           ...(isAnswer && message.answeredAt === null && { answeredAt: now }),
           deliveries: { reply: { state: "queued", changedAt: now, dueAt, attempts: 0, error: null } },
         };
-        const { id: eventId } = await onlyRow<{ id: number }>(
-          query,
-          "INSERT INTO events (message_id, at, kind, author, replaced) VALUES ($1, $2, 'replied', $3, $4) RETURNING id",
-          [id, now, account, undoMs > 0 ? noteBefore(message, change) : null],
-        );
-        await insertRows(sql, "replies", [{ event_id: eventId, message_id: id, key, subject, text }]);
-        await writeChanges(sql, [{ message, change }], now);
+        const replaced = undoMs > 0 ? noteBefore(message, change) : null;
+        const [eventId = 0] = await addEvents(sql, [id], { kind: "replied", at: now, author: account, replaced });
+        const insert = "INSERT INTO replies (event_id, message_id, key, subject, text) VALUES ($1, $2, $3, $4, $5)";
+        await query(insert, [eventId, id, key, subject, text]);
+        await writeChange(sql, message, change, now);
         await writeSearchTexts(sql, [id]);
         return true;
       });
@@ -150,7 +143,7 @@ export function createReplies({ query, transaction }: Database, account: string 
           ...(answeredAt !== undefined && Number(message.answeredAt) === Number(waiting.at) && { answeredAt }),
           ...(reply && { deliveries: { reply } }),
         };
-        await writeChanges(sql, [{ message, change }], now);
+        await writeChange(sql, message, change, now);
         await writeSearchTexts(sql, [message.id]);
         const { own } = await readDrafts(query, reference);
         const isMore = own && own.text !== "" && own.text !== text;

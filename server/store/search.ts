@@ -44,15 +44,11 @@ export async function writeSearchTexts(sql: Sql, ids?: readonly number[]): Promi
       [messages.map(({ id }) => id)],
     );
     const added = Map.groupBy(events, ({ messageId }) => messageId);
-    const texts = messages.map(({ id, reference, ...fields }) => {
+    for (const { id, reference, ...fields } of messages) {
       const details = added.get(id)?.map(({ detail }) => detail) ?? [];
-      return [id, searchText(reference, [...Object.values(fields), ...details])];
-    });
-    await query(
-      `UPDATE messages SET search_text = value ->> 1 FROM ${dialect.itemsOf("$1")}
-       WHERE messages.id = CAST(value ->> 0 AS BIGINT)`,
-      [texts],
-    );
+      const text = searchText(reference, [...Object.values(fields), ...details]);
+      await query("UPDATE messages SET search_text = $2 WHERE id = $1", [id, text]);
+    }
     lastId = messages.at(-1)?.id ?? 0;
   }
 }
