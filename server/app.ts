@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Build } from "./http/build-files.ts";
 import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
-import { createLimitedServer, LIMITS, type Limits } from "./http/limits.ts";
-import { createPages } from "./http/pages.ts";
+import { LIMITS, type Limits } from "./http/limits.ts";
+import { createSite, type Site } from "./http/pages.ts";
 import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
@@ -19,12 +19,14 @@ export interface AppOptions
   logStream?: { write(line: string): void };
   readiness?: Readiness;
   limits?: Limits;
+  /** May already listen. */
+  site?: Site;
 }
 
 /** The whole product without its process, so that a test can create it and inject requests. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS } = options;
-  const { now = () => new Date(), onNotStored = () => {} } = options;
+  const { now = () => new Date(), onNotStored = () => {}, site: pages = createSite(build, limits) } = options;
   const { rateLimits, hourlyLimit, spamFilter } = config;
   const { electricity, site } = build.manifest;
   const { referencePrefix } = site;
@@ -32,13 +34,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
   const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
-  const pages = createPages({ build, store, now, onFailure: noteDefect });
+  if (meter) pages.server.prependListener("request", (...exchange) => countAnswer(...exchange, meter));
   const app: FastifyInstance = Fastify({
-    serverFactory: (answerApi) =>
-      createLimitedServer(limits, (request, response) => {
-        if (meter) countAnswer(request, response, meter);
-        if (!pages.answer(request, response)) answerApi(request, response);
-      }),
+    serverFactory: () => pages.server,
     bodyLimit: limits.maxBodyBytes,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
@@ -55,9 +53,11 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   // Node's own answer to a request that it cannot parse never interrupts another answer.
   app.server.removeAllListeners("clientError");
+  app.addHook("onReady", async () => pages.serveApi({ answer: app.routing, store, now, noteDefect }));
   // A closing server checks no timeouts, and waits for connections that are idle or hold half a request.
   app.addHook("preClose", async () => {
     setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
+    await new Promise((closed) => app.server.close(closed));
   });
   // Runs before the body is read, which may be large, broken or missing.
   app.addHook("onRequest", (request, reply, next) => {

@@ -13,9 +13,9 @@ const day = 86_400_000;
 const HOOK_URL = "https://crm.example.com/hooks/website";
 const SECRET = `whsec_${Buffer.alloc(32, "a").toString("base64")}`;
 
-test("is frozen, and treats an empty variable as unset", () => {
+test("is frozen, and treats an empty variable as unset, and localhost as 127.0.0.1", () => {
   expect(Object.isFrozen(parseConfig({}))).toBe(true);
-  expect(parseConfig({ SMTP_URL: "", DATABASE_URL: " ", PORT: "" })).toEqual(parseConfig({}));
+  expect(parseConfig({ SMTP_URL: "", DATABASE_URL: " ", PORT: "", HOST: "localhost" })).toEqual(parseConfig({}));
 });
 
 test("reads all settings", () => {

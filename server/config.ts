@@ -52,7 +52,8 @@ export function parseConfig(env: Environment) {
   const port = Number(read("PORT", asText, ifSet(isPort, "is not a port number", "e.g. PORT=3000")) ?? DEFAULT_PORT);
   const config = {
     port,
-    host: read("HOST", asText) ?? "127.0.0.1",
+    // Node would listen on only one of the two addresses of `localhost`, and not on the same one everywhere.
+    host: read("HOST", asText)?.replace(/^localhost$/, "127.0.0.1") ?? "127.0.0.1",
     dataDir: resolve(read("DATA_DIR", asText) ?? "./data"),
     databaseUrl: read(
       "DATABASE_URL",

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { write } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
@@ -7,12 +8,12 @@ import { capitalised, plural } from "../contract/text.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
+import { LIMITS } from "./http/limits.ts";
+import { createSite } from "./http/pages.ts";
 import { createDefectLog } from "./log.ts";
-import { isJournal, journalLine, openLogStream, terminalLine } from "./log-stream.ts";
 import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
 import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
-import { startPurge } from "./outbox/purge.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
@@ -38,14 +39,17 @@ try {
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
   const build = loadBuild(DIST_DIR);
-  const { site } = build.manifest;
-  const { brand, contactEmail, answerWithin } = site;
-  const identity = { ...site, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
+  const { site: company } = build.manifest;
+  const { brand, contactEmail, answerWithin } = company;
+  const identity = { ...company, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
+  const site = createSite(build, LIMITS);
+  await once(site.server.listen(config.port, config.host), "listening");
   // The store opens in its thread while Fastify is loaded.
-  const [store, { createApp }] = await Promise.all([
+  const [store, { createApp }, logs] = await Promise.all([
     openStore(config, { isServer: true, onEnd: (error) => void endWith(error, brand, alertUrl) }),
     import("./app.ts"),
+    import("./log-stream.ts"),
   ]);
   const watch = createWatch({ store, dataDir, channels: channelsOf(config), answerWithin, askedBy: "server" });
   const metrics =
@@ -59,11 +63,12 @@ async function run(config: Config): Promise<void> {
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
   const isTerminal = isatty(STDOUT);
-  const journalFormat = isJournal(STDOUT, process.env.JOURNAL_STREAM) ? journalLine : undefined;
-  const logStream = openLogStream(STDOUT, isTerminal ? terminalLine : journalFormat);
+  const journalFormat = logs.isJournal(STDOUT, process.env.JOURNAL_STREAM) ? logs.journalLine : undefined;
+  const logStream = logs.openLogStream(STDOUT, isTerminal ? logs.terminalLine : journalFormat);
   const app = createApp({
     config,
     build,
+    site,
     store,
     logStream,
     meter,
@@ -73,11 +78,12 @@ async function run(config: Config): Promise<void> {
   });
   const { log } = app;
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
-  await app.listen({ port: config.port, host: config.host });
+  await app.ready();
 
-  // Loads the mail library, which no visitor needs to wait for.
+  // These load the mail library, which no visitor needs to wait for.
   const { createSenders } = await import("./outbox/senders.ts");
-  const acknowledgement = { text: site.mails.acknowledgement, facts: site.facts, replyTo: contactEmail };
+  const { startPurge } = await import("./outbox/purge.ts");
+  const acknowledgement = { text: company.mails.acknowledgement, facts: company.facts, replyTo: contactEmail };
   const senders = createSenders({ config, store, identity, acknowledgement });
   // For other servers and the operator's commands. Alerts tell that the database cannot be written.
   const noteDefect = createDefectLog(log);

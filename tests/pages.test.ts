@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadBuild, type ServedFile } from "../server/http/build-files.ts";
-import { sentQuery } from "../server/http/pages.ts";
+import { LIMITS } from "../server/http/limits.ts";
+import { createSite, sentQuery } from "../server/http/pages.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { messageWith } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
-import { ask, listen, request } from "./support/raw-http.ts";
+import { ask, listen, openPort, request } from "./support/raw-http.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 let subject: AppUnderTest;
@@ -72,6 +73,16 @@ test("reports whether it runs and whether it can accept messages", async () => {
   const cut = await untilEnd(openApp({}, { status: { ping: () => Promise.reject(new Error("gone")) } }));
   expect((await cut.app.inject("/readyz")).statusCode).toBe(503);
   expect((await cut.app.inject("/healthz")).statusCode).toBe(200);
+});
+
+test("sends pages while the rest is loaded, and answers other requests once it is", async () => {
+  const site = createSite(loadBuild("dist"), LIMITS);
+  const port = await openPort(site.server);
+  const readiness = ask(port, request("GET /readyz"));
+  expect((await ask(port, request("GET /contact"))).status).toBe(200);
+  const { app } = await untilEnd(openApp({}, {}, { site }));
+  await app.ready();
+  expect((await readiness).body).toBe('{"status":"ready"}');
 });
 
 test("answers a request from the network exactly as one that a test injects", async () => {

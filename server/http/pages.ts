@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FastifyReply } from "fastify";
@@ -17,20 +17,22 @@ import type { AnsweredPost, Receipt, SendEmailAnswer } from "../../contract/send
 import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
+import { createLimitedServer, type Limits } from "./limits.ts";
 
 const RECEIPT_SHOWN_MS = 10 * MINUTE_MS;
 
 type Refused = SendEmailAnswer & { success: false };
 type Values = Readonly<Record<string, string>>;
 
-interface PagesOptions {
-  build: Build;
+/** What is there once everything is loaded. */
+interface Api {
+  answer: RequestListener;
   store: Pick<Store, "messages" | "secret">;
   now(): Date;
-  onFailure(error: unknown): void;
+  noteDefect(error: unknown): void;
 }
 
-export type Pages = ReturnType<typeof createPages>;
+export type Site = ReturnType<typeof createSite>;
 
 const API_PATHS: Readonly<Record<string, string>> = {
   "/send-email": "GET, HEAD, OPTIONS, POST",
@@ -38,8 +40,17 @@ const API_PATHS: Readonly<Record<string, string>> = {
   "/readyz": "GET, HEAD",
 };
 
-export function createPages(options: PagesOptions) {
-  const { build, store, onFailure } = options;
+/** Answers pages at once. Other requests wait for `serveApi`, so that the server can listen while that is loaded. */
+export function createSite(build: Build, limits: Limits) {
+  const { promise: api, resolve: serveApi } = Promise.withResolvers<Api>();
+  const pages = createPages(build, api);
+  const server = createLimitedServer(limits, (request, response) => {
+    if (!pages.answer(request, response)) void api.then(({ answer }) => answer(request, response));
+  });
+  return { ...pages, server, serveApi };
+}
+
+function createPages(build: Build, api: Promise<Api>) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
@@ -76,7 +87,7 @@ export function createPages(options: PagesOptions) {
   }
 
   function answerFailure(response: ServerResponse, error: unknown): void {
-    onFailure(error);
+    void api.then(({ noteDefect }) => noteDefect(error));
     if (response.headersSent) response.destroy();
     else sendHtml(response, 500, failure, [failure.variants.identity.body]);
   }
@@ -103,9 +114,10 @@ export function createPages(options: PagesOptions) {
 
   /** The confirmation of a post without script, or the contact page unchanged if the query is not ours. */
   async function sendConfirmation(response: ServerResponse, file: ServedFile, query: URLSearchParams): Promise<void> {
+    const { store, now } = await api;
     const reference = readSent(query, store.secret);
     if (reference === null) return sendFile(response, file);
-    const receipt = await receiptOf(reference, options);
+    const receipt = await receiptOf(reference, store, now());
     sendHtml(response, 200, contact, await renderAnswer({ kind: "sent", receipt }));
   }
 
@@ -140,9 +152,9 @@ function answerRenderer(distDir: string, form: FormOfBuild): (answered: Answered
 }
 
 /** Only the reference later than ten minutes after the message, and while the store is unavailable. */
-async function receiptOf(reference: string, { store, now }: PagesOptions): Promise<Receipt> {
-  const message = await store.messages.find(reference).catch(() => null);
-  const isShown = message && now().getTime() - message.acceptedAt.getTime() <= RECEIPT_SHOWN_MS;
+async function receiptOf(reference: string, { messages }: Api["store"], now: Date): Promise<Receipt> {
+  const message = await messages.find(reference).catch(() => null);
+  const isShown = message && now.getTime() - message.acceptedAt.getTime() <= RECEIPT_SHOWN_MS;
   if (!isShown) return { reference, sentAt: "", address: "", totalKg: null, estimate: null };
   const { acceptedAt, email: address, footprint: estimate } = message;
   const totalKg = estimate?.totalKg ?? null;

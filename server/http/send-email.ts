@@ -14,7 +14,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { type Limits, limitRefusals } from "./limits.ts";
-import { type Pages, sentQuery } from "./pages.ts";
+import { type Site, sentQuery } from "./pages.ts";
 
 export interface SendEmailOptions {
   config: Config;
@@ -28,7 +28,7 @@ export interface SendEmailOptions {
   onStored(state: "queued" | "quarantined"): void;
   onNotStored(): void;
   noteDefect(error: unknown): void;
-  answerRefusal: Pages["answerRefusal"];
+  answerRefusal: Site["answerRefusal"];
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";

@@ -13,7 +13,7 @@ export type AppUnderTest = Awaited<ReturnType<typeof openApp>>;
 export async function openApp(
   env: Record<string, string> = {},
   overrides: ChangedStore = {},
-  parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store" | "now"> = {},
+  parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store" | "now" | "site"> = {},
 ) {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
