@@ -7,7 +7,6 @@ import { parseConfig } from "../server/config.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const readme = readFileSync("README.md", "utf8");
-const contributing = readFileSync("CONTRIBUTING.md", "utf8");
 const configuration = readFileSync("docs/configuration.md", "utf8");
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
@@ -18,13 +17,6 @@ const idOf = (title: string) =>
     .replaceAll(/[^\p{L}\p{N}\s-]/gu, "")
     .replaceAll(" ", "-");
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted();
-
-test("every command that README.md or CONTRIBUTING.md names exists, and every public command is in one of them", () => {
-  const text = readme + contributing;
-  const named = sorted([...namesIn(text, /npm run ([\w:-]+)/g), ...namesIn(text, /^npm (start|test)\b/gm)]);
-  const isHook = (name: string) => /^(pre|post)/.test(name) && name.replace(/^(pre|post)/, "") in scripts;
-  expect(named).toEqual(sorted(Object.keys(scripts).filter((name) => !isHook(name))));
-});
 
 /** The rows of the configuration table: the variables, whether the build reads them, and the default text. */
 const rows = configuration
@@ -77,9 +69,7 @@ const pages = new Map(
 /** The number of words, without table bars. */
 const lengthOf = (text = "") => text.split(/\s+/).filter((part) => /[\p{L}\d]/u.test(part)).length;
 
-test("every file, folder and heading that a document links to exists", () => {
-  const folders = namesIn(readme, /^\| `([a-z]+\/)` +\|/gm);
-  expect(folders.filter((path) => !existsSync(path))).toEqual([]);
+test("every file, heading and command that a document names exists", () => {
   const broken = [...pages].flatMap(([path, text]) =>
     namesIn(text, /\]\((?![a-z]+:|\/)([^)\s]+)\)/g).filter((link) => {
       // The examples in docs/writing.md name the reader's own pictures.
@@ -92,6 +82,13 @@ test("every file, folder and heading that a document links to exists", () => {
     }),
   );
   expect(broken).toEqual([]);
+  const commands = [...pages.values()].flatMap((text) => namesIn(text, /npm run ([\w:-]+)/g));
+  expect(commands.filter((name) => !(name in scripts))).toEqual([]);
+  const files = [...pages.values()].flatMap((text) =>
+    namesIn(text, /`((?:deploy|tests|app|tools|server|contract|prerender|scripts)\/[\w./-]*\w)`/g),
+  );
+  expect(files.length).toBeGreaterThan(60);
+  expect(files.filter((path) => !existsSync(path))).toEqual([]);
 });
 
 test("the documented command deletes each backup before it is as old as the privacy policy says", async () => {
@@ -110,19 +107,6 @@ test("the documented command deletes each backup before it is as old as the priv
   // A day later, the next run deletes the older one of these, which is then less than 14 days old.
   expect(readdirSync(folder).sort()).toEqual(["kept.db", "new.db.partial"]);
   expect(site.policyFacts.backupsKept).toBe("14 days");
-});
-
-test("every command and every file of the project that a document names exists", () => {
-  const commands = [...pages.values()].flatMap((text) => namesIn(text, /npm run ([\w:-]+)/g));
-  expect(commands.filter((name) => !(name in scripts))).toEqual([]);
-  const files = ["architecture", "operations", "scaling"].flatMap((name) =>
-    namesIn(
-      pages.get(`docs/${name}.md`) ?? "",
-      /(?<![\w/.-])((?:deploy|tests|app|tools|server|docs|contract|prerender|inbox|scripts)\/[\w./-]*\w)/g,
-    ),
-  );
-  expect(files.length).toBeGreaterThan(60);
-  expect(files.filter((path) => !existsSync(path))).toEqual([]);
 });
 
 /** A row of the table of promises: the promise, a file, and part of the title of one of its tests. */
@@ -161,14 +145,8 @@ test("documents stay short, and each names its reader in its first line", () => 
   ).toEqual([]);
 });
 
-test("the README lists every document", () => {
-  const documents = readdirSync("docs").filter((name) => name.endsWith(".md"));
-  expect(documents.filter((name) => !readme.includes(`](docs/${name})`))).toEqual([]);
-});
-
 test("every direct dependency is justified in docs/dependencies.md", () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-  const text = readFileSync("docs/dependencies.md", "utf8");
   const names = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !name.startsWith("@types/"));
-  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  expect(names.filter((name) => !pages.get("docs/dependencies.md")?.includes(`\`${name}\``))).toEqual([]);
 });

@@ -14,47 +14,32 @@ afterAll(remove);
 const fileOf = (name: string) => readFileSync(join(outDir, name));
 const htmlOf = (path: string) => String(fileOf(`${path}/index.html`));
 const manifest = () => JSON.parse(readFileSync(`${outDir}.json`, "utf8")) as BuildManifest;
-const dataOf = (html: string) => {
-  const [json] = contentsOf(html, 'script type="application/ld+json"');
-  return json === undefined ? undefined : (JSON.parse(json) as { "@graph": Record<string, unknown>[] })["@graph"];
-};
 
 beforeAll(() => {
   const { status, output } = buildPages({ siteDir, outDir });
   expect(status, output).toBe(0);
 });
 
-test("a file is a page with header, footer, title, canonical link and card, and a line in the sitemap", async () => {
-  const html = htmlOf("/about");
-  expect(textsOf(html, "title")).toEqual(['About "us" & our <work> | Brighter Carbon']);
-  expect(textsOf(html, "h1")).toEqual(['About "us" & our <work>']);
+test("a file is a page with title, canonical link, card, contents and parents, and a line in the sitemap", async () => {
+  const [html, article] = [htmlOf("/about"), htmlOf("/articles/first")];
+  for (const element of ["title", "h1"]) expect(textsOf(html, element)[0]).toMatch(/^About "us" & our <work>/);
+  expect(contentsOf(html, 'script type="application/ld+json"')[0]).toContain("\\u003cwork>");
   expect(metaOf(html, "description")).toBe("Who we are, what we sell, and how to reach us.");
   expect(metaOf(html, "robots")).toBeUndefined();
   expect(elementsOf(html, 'link rel="canonical"')[0]?.href).toBe(`${SITE}/about`);
-  expect([elementsOf(html, "header").length, elementsOf(html, "footer").length]).toEqual([1, 1]);
-  expect(elementsOf(html, "script").map(({ type }) => type)).toEqual(["application/ld+json", "speculationrules"]);
   const sitemap = textsOf(String(fileOf("sitemap.xml")), "loc");
   expect(sitemap.slice(-3)).toEqual([`${SITE}/about`, `${SITE}/articles`, `${SITE}/articles/first`]);
   const { pathname } = new URL(metaOf(html, "og:image") ?? "");
   expect(await sharp(fileOf(pathname)).metadata()).toMatchObject({ width: 1200, height: 630, format: "jpeg" });
-});
 
-test("the page contains the Markdown's elements, and a table of contents from four sections on", () => {
-  const html = contentsOf(htmlOf("/about"), "main")[0] ?? "";
-  const contents = contentsOf(html, 'nav class="contents"')[0] ?? "";
-  const hrefs = elementsOf(contents, "a").map(({ href }) => href);
-  expect(hrefs).toEqual(["#what-we-do", "#numbers", "#questions", "#numbers-1"]);
-  expect(htmlOf("/articles/first")).not.toContain('class="contents"');
+  const hrefsIn = (page: string, nav: string) =>
+    elementsOf(contentsOf(page, `nav class="${nav}"`)[0] ?? "", "a").map(({ href }) => href);
+  expect(hrefsIn(html, "contents")).toEqual(["#what-we-do", "#numbers", "#questions", "#numbers-1"]);
+  expect(article).not.toContain('class="contents"');
+  expect(hrefsIn(article, "breadcrumb")).toEqual(["/", "/articles"]);
   expect(html).toContain('<h2 id="numbers"><a class="anchor" href="#numbers">Numbers</a></h2>');
-  expect(html).toContain('<td class="align-right">1,200</td>');
-  expect(elementsOf(html, 'div role="group"')[0]).toMatchObject({ "aria-label": "Table: Numbers", tabindex: "0" });
-  for (const element of ["blockquote", "ol", "ul", "code", "pre", "del", "hr", "figcaption"]) {
-    expect(html).toMatch(new RegExp(`<${element}\\b`));
-  }
-  expect(html).not.toMatch(/\sstyle=/);
   expect(html).toContain('<div class="notice" role="note"><p>How long does it take? A day.</p></div>');
   expect(html).toContain(`<a href="${SITE}/about?by=Brighter%20Carbon">Brighter Carbon</a>`);
-  expect(html).not.toContain("This line needs");
 });
 
 test("pictures have two sizes, reserve their space, and contain no camera metadata", async () => {
@@ -69,16 +54,6 @@ test("pictures have two sizes, reserve their space, and contain no camera metada
   const { width, height, format, exif, orientation } = await sharp(fileOf(turbine?.src ?? "")).metadata();
   expect({ width, height, format, exif, orientation }).toEqual({ width: 600, height: 800, format: "webp" });
   expect(manifest().files.find(({ url }) => url === turbine?.src)).toMatchObject({ cache: "immutable" });
-});
-
-test("structured data names a page's parents, and no title can end the script element", () => {
-  const [, breadcrumbs] = dataOf(htmlOf("/articles/first")) ?? [];
-  const list = breadcrumbs?.itemListElement as { position: number; item: string }[];
-  const parents = [`${SITE}/`, `${SITE}/articles`, `${SITE}/articles/first`];
-  expect(list).toMatchObject(parents.map((item, index) => ({ position: index + 1, item })));
-  expect(contentsOf(htmlOf("/about"), 'script type="application/ld+json"')[0]).toContain("\\u003cwork>");
-  const trail = contentsOf(htmlOf("/articles/first"), 'nav class="breadcrumb"')[0] ?? "";
-  expect(elementsOf(trail, "a").map(({ href }) => href)).toEqual(["/", "/articles"]);
 });
 
 test("a refused build reports all problems with file, line and remedy, and keeps the previous site", async () => {
