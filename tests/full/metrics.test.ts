@@ -1,31 +1,30 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { CHANNELS } from "../../server/store/store.ts";
+import { CHANNELS, StoreUnavailable } from "../../server/store/store.ts";
 import { openMetrics } from "../../server/watch/metrics.ts";
 import { createWatch } from "../../server/watch/troubles.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { metricsUrl, scrape } from "../support/metrics.ts";
-import { startNetwork } from "../support/network.ts";
-import { openPostOffice } from "../support/post-office.ts";
+import { openPostOffice, withStore } from "../support/post-office.ts";
 import { startServer } from "../support/run-server.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-async function start(env: Record<string, string> = {}) {
-  const server = await untilEnd(startServer({ METRICS_PORT: "0", ...env }));
-  return { ...server, metrics: metricsUrl(server) };
+async function scrape(url: string) {
+  const text = await (await fetch(url)).text();
+  const samples = [...text.matchAll(/^([^#\s].*) (\S+)$/gm)].map(
+    ([, sample, value]) => [sample, Number(value)] as const,
+  );
+  return { text, samples: new Map(samples) };
 }
 
 test("counts requests, messages and deliveries by outcome, without personal data", async () => {
   const mailServer = await untilEnd(startMailServer());
   mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
-  const { url, metrics } = await start({
-    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
-    RATE_LIMIT: "4/1d",
-    ACKNOWLEDGE: "on",
-  });
+  const SMTP_URL = `smtp://127.0.0.1:${mailServer.port}`;
+  const server = await untilEnd(startServer({ METRICS_PORT: "0", SMTP_URL, RATE_LIMIT: "4/1d", ACKNOWLEDGE: "on" }));
+  const { url } = server;
+  const metrics = /"event":"metrics","url":"([^"]+)"/.exec(server.output())?.[1] ?? "";
   const visitor = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Words" };
   const send = (body: object | string, headers = {}) =>
     fetch(`${url}/send-email`, {
@@ -67,7 +66,7 @@ test("counts requests, messages and deliveries by outcome, without personal data
   const values = async () => {
     const scraped = await scrape(metrics);
     text = scraped.text;
-    return Object.fromEntries(Object.keys(expected).map((sample) => [sample, scraped.value(`site_${sample}`)]));
+    return Object.fromEntries(Object.keys(expected).map((sample) => [sample, scraped.samples.get(`site_${sample}`)]));
   };
   // Mails are sent after the answers, and a delivery is counted after it is stored.
   await expect.poll(values).toEqual(expected);
@@ -77,41 +76,26 @@ test("counts requests, messages and deliveries by outcome, without personal data
   expect(text).not.toMatch(/Ada|ada@|other\.example|secret|privacy/);
 });
 
-test("answers only on the address in METRICS_PORT", async () => {
-  const { metrics } = await start();
-  expect((await fetch(metrics)).headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-  // Another address of this machine, as another container would use.
-  await expect(fetch(metrics.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
-});
-
-test("shows the queue of all nodes, and omits it while the store does not answer", async () => {
-  const postgres = await untilEnd(sharePostgres());
-  const network = await startNetwork(postgres.port);
-  const databaseUrl = await postgres.createDatabase();
-  // Nothing listens there, so the message stays queued.
-  const env = { SMTP_URL: "smtp://127.0.0.1:1", DATABASE_URL: databaseUrl };
-  const other = await start(env);
-  const { metrics } = await start({
-    ...env,
-    DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${network.port}/`),
-  });
-  await postMessage(other.url, "waits");
-  const queued = async () => (await scrape(metrics)).value('site_queue_messages{channel="mail",state="queued"}');
-  expect(await queued()).toBe(1);
-
-  await network.become({ kind: "silent" });
-  await expect.poll(queued, { timeout: 15_000 }).toBeUndefined();
-  expect((await scrape(metrics)).value('site_queue_oldest_age_seconds{channel="mail"}')).toBeUndefined();
-
-  await network.become({ kind: "open" });
-  await expect.poll(queued, { timeout: 15_000 }).toBe(1);
-});
-
-test("shows a nearly full disk", async ({ skip }) => {
+test("shows the queue and a nearly full disk, but no queue while the store is away, and only on its own address", async ({
+  skip,
+}) => {
   const { folder: dataDir } = await mountSmallDisk(skip);
-  const { store, clock } = await openPostOffice();
-  const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy: "server" });
+  const { store, clock, accept } = await openPostOffice();
+  await accept();
+  let isAway = false;
+  const countDeliveries = () =>
+    isAway ? Promise.reject(new StoreUnavailable({ problem: "away" })) : store.queue.countDeliveries();
+  const watched = withStore(store, { queue: { countDeliveries } });
+  const watch = createWatch({ store: watched, dataDir, channels: CHANNELS, askedBy: "server" });
   const { url, close } = await openMetrics({ host: "127.0.0.1", port: 0, watch, now: clock.now });
   onTestFinished(close);
-  expect((await scrape(url)).value('site_trouble{kind="disk-low",channel=""}')).toBe(1);
+  const queued = async () => (await scrape(url)).samples.get('site_queue_messages{channel="mail",state="queued"}');
+  expect(await queued()).toBe(1);
+  expect((await scrape(url)).samples.get('site_trouble{kind="disk-low",channel=""}')).toBe(1);
+  isAway = true;
+  expect(await queued()).toBeUndefined();
+  isAway = false;
+  expect(await queued()).toBe(1);
+  // Another address of this machine, as another container would use.
+  await expect(fetch(url.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
 });
