@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import { mkdir, rm, utimes, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { copyProject } from "../support/project-copy.ts";
-import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
 import { startProgram } from "../support/run-server.ts";
 import { untilEnd } from "../support/until-end.ts";
@@ -63,15 +61,6 @@ test("runs beside the site, accepts messages without limits, reloads pages only 
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
   // The output closes when the last of its processes ends.
   expect(await once(dev.process, "close")).toEqual([0, null]);
-});
-
-test("ends with one clear line and leaves no process when its port is taken", async () => {
-  const taken = createServer();
-  onTestFinished(() => void taken.close());
-  const port = await openPort(taken);
-  const failure = `Port ${port} is in use; stop the other program, or run e.g. PORT=3001 npm run dev`;
-  const dev = startProgram(["node", "scripts/dev.ts"], { env: { PORT: String(port) } });
-  await expect(dev).rejects.toThrow(new Error(`node scripts/dev.ts ended with 1:\n${failure}\n`));
 });
 
 test("starts without a build, and shows new, changed and deleted pages and the problems of a page at once", async () => {

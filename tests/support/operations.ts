@@ -14,15 +14,10 @@ export function operationsOf({ port, token }: Address) {
   return createTRPCClient<Router>({ links: [httpLink({ url, transformer: superjson, headers })] });
 }
 
-/** A download; the query is superjson. */
-export async function download({ port, token }: Address, path: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}` };
-  return fetch(`http://localhost:${port}/api/${path}`, { headers });
-}
-
 /** Yields the values of the subscription to changes; ends with the inbox. */
 export async function* changesOf({ port, token }: Address) {
-  const { body } = await download({ port, token }, "operations/changes");
+  const headers = { authorization: `Bearer ${token}` };
+  const { body } = await fetch(`http://localhost:${port}/api/operations/changes`, { headers });
   let text = "";
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk;
