@@ -1,44 +1,40 @@
 import { expect, it } from "vitest";
+import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
+import { mailSender } from "../server/outbox/mail.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { openPostOffice } from "./support/post-office.ts";
+import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
 
 // tests/outbox.test.ts covers the behaviour that all channels share.
 
-/**
- * The team's mail server, and a second one that gets only the mails to senders, so that it can fail alone. In
- * production both are one server, with separate connections.
- */
-async function openTwoServers() {
+async function openOffice() {
   const office = await openPostOffice();
-  const [team, strangers] = [await office.mailServer(), await office.mailServer()];
+  const server = await office.mailServer();
+  const options = { mailer: office.smtpMailer(server), identity: IDENTITY };
+  const acknowledging = acknowledgementSender({ ...options, ...ACKNOWLEDGEMENT, queue: office.store.queue });
   return {
     ...office,
-    team,
-    strangers,
-    start: (options: Parameters<typeof office.start>[1] = {}) => {
-      const acknowledgement = { mailer: office.smtpMailer(strangers) };
-      return office.start(office.smtpMailer(team), { acknowledgement, ...options });
-    },
+    server,
+    start: () => office.startSenders([mailSender(options), acknowledging]),
     seen: (event: string, nth = 1) => office.log.seen(event, nth, "acknowledgement"),
     count: (event: string) => office.log.count(event, "acknowledgement"),
-    acknowledgement: (reference: string) => office.delivery(reference, "acknowledgement"),
   };
 }
 
 it("is sent after the message was delivered: one short mail without an envelope sender", async () => {
-  const { accept, events, team, strangers, start, seen } = await openTwoServers();
+  const { accept, events, server, start, seen } = await openOffice();
   const reference = await accept({ email: "victim@example.org" });
   start();
   expect(await seen("delivered")).toMatchObject({ reference, attempts: 1 });
   expect(await events(reference)).toEqual(["mail delivered", "acknowledgement delivered"]);
-  expect(team.mails).toHaveLength(1);
-  expect(strangers.mails).toMatchObject([{ sender: "", recipients: ["victim@example.org"] }]);
-  expect(parseMail(strangers.mails[0]?.raw ?? Buffer.of()).text).toContain(reference);
+  const [team, visitor, ...others] = server.mails;
+  expect([team?.recipients, others]).toEqual([[IDENTITY.mailTo], []]);
+  expect(visitor).toMatchObject({ sender: "", recipients: ["victim@example.org"] });
+  expect(parseMail(visitor?.raw ?? Buffer.of()).text).toContain(reference);
 });
 
 it("is sent to a mailbox once a day in any spelling, and a flood to it does not delay other senders", async () => {
-  const { accept, clock, count, strangers, start, seen } = await openTwoServers();
+  const { accept, clock, count, server, start, seen } = await openOffice();
   for (let number = 0; number < 50; number += 1) await accept({ email: `vic.tim+${number}@example.org` });
   await accept({ email: "bob@example.org" });
   const outbox = start();
@@ -49,7 +45,7 @@ it("is sent to a mailbox once a day in any spelling, and a flood to it does not 
   await accept({ email: "Victim@example.org" });
   outbox.wake();
   await seen("delivered", 3);
-  expect([strangers.mails.length, count("skipped")]).toEqual([3, 49]);
+  expect([server.mails.filter(({ sender }) => sender === "").length, count("skipped")]).toEqual([3, 49]);
 });
 
 it.each([
@@ -57,20 +53,20 @@ it.each([
   ["Team@example.test", "own-address"],
   ["hello+x@example.test", "own-address"],
 ])("is not sent to %s: %s", async (email, reason) => {
-  const { accept, acknowledgement, strangers, start, seen } = await openTwoServers();
+  const { accept, delivery, server, start, seen } = await openOffice();
   const reference = await accept({ email });
   start();
   expect(await seen("skipped")).toMatchObject({ reference, error: reason, level: "info" });
-  expect(await acknowledgement(reference)).toMatchObject({ state: "skipped", error: reason });
-  expect(strangers.mails).toEqual([]);
+  expect(await delivery(reference, "acknowledgement")).toMatchObject({ state: "skipped", error: reason });
+  expect(server.mails).toHaveLength(1);
 });
 
 it("is not sent if the message is delivered more than a day after its acceptance", async () => {
-  const { accept, clock, store, strangers, start, seen } = await openTwoServers();
+  const { accept, clock, server, start, seen, store } = await openOffice();
   const reference = await accept({}, true);
   clock.set(25 * HOUR_MS);
   await store.messages.act("release", { references: [reference] }, clock.now());
   start();
   expect(await seen("skipped")).toMatchObject({ error: "too-late" });
-  expect(strangers.mails).toEqual([]);
+  expect(server.mails).toHaveLength(1);
 });

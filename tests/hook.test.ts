@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { expect, it, vi } from "vitest";
 import { checkHook } from "../server/desk/preflight.ts";
-import { postEvent } from "../server/outbox/hook.ts";
-import { createManualMailer, openPostOffice } from "./support/post-office.ts";
+import { hookSender, postEvent } from "../server/outbox/hook.ts";
+import { openPostOffice } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
 
 // tests/outbox.test.ts covers the behaviour that all channels share.
@@ -27,7 +27,7 @@ async function openHookOffice(secrets: readonly string[] = [SECRET]) {
   return {
     ...office,
     receiver,
-    start: () => office.start(createManualMailer(), { hook: { url: receiver.url, secrets } }),
+    start: () => office.startSenders([hookSender({ url: receiver.url, secrets })]),
     seen: (event: string, nth = 1) => office.log.seen(event, nth, "hook"),
   };
 }

@@ -12,10 +12,9 @@ async function exchange(email: string, hasSmtpUtf8: boolean, delivered: number) 
   const office = await openPostOffice();
   const server = await office.mailServer({ hasSmtpUtf8 });
   const options = { mailer: office.smtpMailer(server), identity: IDENTITY };
-  const texts = { ...ACKNOWLEDGEMENT, replyTo: "hello@example.test" };
   const outbox = office.startSenders([
     mailSender(options),
-    acknowledgementSender({ ...options, ...texts, queue: office.store.queue }),
+    acknowledgementSender({ ...options, ...ACKNOWLEDGEMENT, queue: office.store.queue }),
     replySender({ ...options, copyMailer: office.smtpMailer(server) }),
   ]);
   const reference = await office.accept({ name: "José", email });

@@ -6,8 +6,6 @@ import { readTexts } from "../../prerender/texts.ts";
 import type { ComposedMail, MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer } from "../../server/mail/smtp.ts";
-import { acknowledgementSender } from "../../server/outbox/acknowledgement.ts";
-import { type HookSettings, hookSender } from "../../server/outbox/hook.ts";
 import { mailSender } from "../../server/outbox/mail.ts";
 import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../../server/outbox/outbox.ts";
 import type { Store } from "../../server/store/open-store.ts";
@@ -25,18 +23,13 @@ import { untilEnd } from "./until-end.ts";
 export const ACKNOWLEDGEMENT = {
   text: (await readTexts("app/")).mails.acknowledgement,
   facts: { brand: "Brighter Carbon" },
+  replyTo: "hello@example.test",
 };
 
 export const IDENTITY: MailIdentity = {
   brand: "Brighter Carbon",
   mailFrom: "website@example.test",
   mailTo: "team@example.test",
-};
-
-type StartOptions = Partial<OutboxOptions> & {
-  concurrency?: number;
-  acknowledgement?: { mailer: Mailer };
-  hook?: HookSettings;
 };
 
 /** A real store and a clock for one test, cleaned up after it. `channels`: those that every message gets at once. */
@@ -73,17 +66,9 @@ export async function openPostOffice({
     if (!found) throw new Error(`${reference} is not there`);
     return found;
   }
-  /** Starts a worker for mails, and for each channel that has options. */
-  function start(mailer: Mailer, { concurrency = 5, acknowledgement, hook, ...rest }: StartOptions = {}): Outbox {
-    const senders = [mailSender({ mailer, identity: IDENTITY, concurrency })];
-    if (acknowledgement) {
-      const texts = { ...ACKNOWLEDGEMENT, replyTo: "hello@example.test" };
-      senders.push(
-        acknowledgementSender({ ...(rest.store ?? store), identity: IDENTITY, ...texts, ...rest, ...acknowledgement }),
-      );
-    }
-    if (hook) senders.push(hookSender(hook));
-    return startSenders(senders, rest);
+  /** Starts a worker for mails. */
+  function start(mailer: Mailer, { concurrency = 5, ...rest }: Partial<OutboxOptions> & { concurrency?: number } = {}) {
+    return startSenders([mailSender({ mailer, identity: IDENTITY, concurrency })], rest);
   }
   function startSenders(senders: readonly Sender[], options: Partial<OutboxOptions> = {}): Outbox {
     const outbox = startOutbox({ store, senders, log, clock, ...options });
