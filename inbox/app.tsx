@@ -6,6 +6,7 @@ import {
   createRoute,
   createRouter,
   Link,
+  Navigate,
   Outlet,
   type SearchMiddleware,
   stripSearchParams,
@@ -170,6 +171,7 @@ export const router = createRouter({
   },
   scrollRestoration: true,
   scrollToTopSelectors: ["#main"],
+  defaultNotFoundComponent: () => <Navigate to="/" />,
   // If a screen fails to render, shows the error instead of an empty page. Other screens still work.
   defaultErrorComponent: ({ error }) => (
     <>

@@ -50,14 +50,14 @@ export function ListScreen() {
   );
 }
 
-/** Tabs that do not fit scroll sideways; this scrolls to the current one. */
+/** Tabs that do not fit scroll sideways; this scrolls to the current one, again when the counts have made them wider. */
 function showCurrent(tabs: HTMLElement | null): void {
   tabs?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
   return (
-    <nav className="tabs" aria-label="Messages by state" ref={showCurrent}>
+    <nav key={String(!counts)} className="tabs" aria-label="Messages by state" ref={showCurrent}>
       {TABS.map((tab) => (
         <Link
           key={tab}
