@@ -1,6 +1,6 @@
 import { expect, type Page } from "@playwright/test";
 import { EMPTY, field, fillForm, holdScript, openForm, readForm, sent, submit, VISITOR } from "../support/contact.ts";
-import { collectTrouble, test } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
 /** 128 random bits. */
 const KEY = /^[0-9a-f]{32}$/;
@@ -37,20 +37,9 @@ test("the form has its texts, fields and countries, and a trap that visitors can
     expect(await readForm(page)).toEqual(EMPTY);
   });
 
-  await test.step("the country list starts with its placeholder, which fits at every width", async () => {
+  await test.step("the country list starts with its placeholder", async () => {
     const names = await page.locator("select[name=country] option").allTextContents();
     expect(names.slice(0, 2)).toEqual(["Select a country", "Afghanistan"]);
-    for (const width of [320, 640, 1024, 1280]) {
-      await page.setViewportSize({ width, height: 768 });
-      const [text, space] = await field(page, "Country").evaluate((element) => {
-        const style = getComputedStyle(element);
-        const canvas = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
-        canvas.font = style.font;
-        const padding = Number.parseFloat(style.paddingLeft) + Number.parseFloat(style.paddingRight);
-        return [canvas.measureText("Select a country").width, element.clientWidth - padding];
-      });
-      expect(text, `at ${width} px`).toBeLessThanOrEqual(space);
-    }
   });
 
   await test.step("visitors cannot see or reach the trap, and browsers do not fill it in", async () => {
@@ -58,14 +47,6 @@ test("the form has its texts, fields and countries, and a trap that visitors can
     await expect(trap).not.toBeInViewport();
     await expect(trap).toHaveCount(1);
     await expect(page.getByRole("textbox", { name: "Leave this field empty" })).toHaveCount(0);
-  });
-
-  await test.step("Tab shows the whole text area, not only its caret", async () => {
-    await page.setViewportSize({ width: 1280, height: 700 });
-    await field(page, "Country").focus();
-    await page.keyboard.press("Tab");
-    await expect(field(page, "Message")).toBeFocused();
-    await expect(field(page, "Message")).toBeInViewport({ ratio: 1 });
   });
 });
 
@@ -217,12 +198,7 @@ test("the form asks about an address that looks wrong, and still sends it", asyn
   const phoneTop = async () => (await field(page, "Phone Number").boundingBox())?.y;
   const before = await phoneTop();
   await expect(question).toHaveText("Did you mean gmail.com? A button to use this address follows.");
-  await email.press("End");
-  await email.press("Backspace");
-  await expect(question).toHaveCount(0);
-  await page.keyboard.type("l");
-  await page.keyboard.press("Tab");
-  await expect(field(page, "Phone Number")).toBeFocused();
+  await email.press("Tab");
   const use = page.getByRole("button", { name: /^Use it\s+ada@gmail\.com$/ });
   await expect(use).toBeVisible();
   // Nothing moves when it appears.
@@ -239,26 +215,22 @@ test("the form asks about an address that looks wrong, and still sends it", asyn
   await expect(sent(page)).toBeVisible();
 });
 
-test("a message can be sent over plain HTTP, without all of `crypto`", async ({ playwright, launchOptions, site }) => {
-  // Browsers trust localhost without HTTPS, so the page needs another name.
-  const origin = site.url.replace("127.0.0.1", "site.test");
-  const args = [...(launchOptions.args ?? []), "--host-resolver-rules=MAP site.test 127.0.0.1"];
-  const browser = await playwright.chromium.launch({ ...launchOptions, args });
-  try {
-    const page = await browser.newPage({ baseURL: origin });
-    const trouble = collectTrouble(page, origin);
-    await page.goto("/");
-    await openForm(page);
-    expect(await page.evaluate(() => window.isSecureContext)).toBe(false);
-    await fillForm(page, { ...VISITOR, message: "From a phone on the same network" });
-    const request = await send(page);
-    await expect(sent(page)).toBeVisible();
-    expect(await request.allHeaders()).toMatchObject({ origin, "idempotency-key": expect.stringMatching(KEY) });
-    // Browsers ignore this header over HTTP, and log that.
-    expect(trouble.filter((line) => !line.includes("Cross-Origin-Opener-Policy header has been ignored"))).toEqual([]);
-  } finally {
-    await browser.close();
-  }
+test("a message is sent by an old browser over plain HTTP, which has no clipboard", { tag: "@full" }, async ({
+  page,
+}) => {
+  await page.addInitScript(`
+    delete String.prototype.isWellFormed; delete String.prototype.toWellFormed; delete Promise.withResolvers;
+    delete Object.groupBy; delete Array.fromAsync; delete AbortSignal.any; delete URL.canParse; delete URL.parse;
+    delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle; delete Navigator.prototype.clipboard;
+    delete self.requestIdleCallback; delete self.Iterator;
+    for (const name of ["toSorted", "toReversed", "with", "findLast"]) delete Array.prototype[name];
+    for (const name of ["union", "difference", "intersection"]) delete Set.prototype[name];`);
+  await openForm(page);
+  await fillForm(page);
+  await submit(page).click();
+  await expect(sent(page)).toBeVisible();
+  await page.getByRole("button", { name: "Copy the reference" }).click();
+  await expect(page.getByText("Your browser did not copy it. It is selected: copy it yourself.")).toBeVisible();
 });
 
 test("all problems are named at once, above the form and beside their fields", async ({ page }) => {
@@ -295,29 +267,20 @@ test("all problems are named at once, above the form and beside their fields", a
   await expect(page.getByRole("alert", { name: "There is a problem" })).toBeFocused();
   await expect(field(page, "Name")).toHaveAccessibleDescription("Enter your name.");
   expect(requests).toBe(0);
-
-  await field(page, "Name").fill("Ada");
-  await submit(page).click();
-  await expect(sent(page)).toBeInViewport();
-  await expect(page.getByRole("alert")).toHaveCount(0);
-  await expect(page).toHaveTitle("Message sent | Brighter Carbon");
-  expect(requests).toBe(1);
 });
 
 test.describe("when the country list fails", () => {
   test.use({ expectedTrouble: /countries\.json|country list|status of 500/ });
 
   test("it is only logged and the form still works", { tag: "@full" }, async ({ page }) => {
-    for (const answer of [{ status: 500 }, { body: "nonsense" }, { json: { not: "a list" } }]) {
-      await page.route("**/countries.json", (route) => route.fulfill(answer));
-      const logged = page.waitForEvent("console", (line) => line.text().includes("The country list did not load."));
-      await page.goto("/contact");
-      await logged;
-      await expect(page.locator("select[name=country] option")).toHaveText(["Select a country"]);
-      await fillForm(page, { ...VISITOR, country: "", message: `Without a list ${JSON.stringify(answer)}` });
-      await submit(page).click();
-      await expect(sent(page)).toBeVisible();
-    }
+    await page.route("**/countries.json", (route) => route.fulfill({ status: 500 }));
+    const logged = page.waitForEvent("console", (line) => line.text().includes("The country list did not load."));
+    await page.goto("/contact");
+    await logged;
+    await expect(page.locator("select[name=country] option")).toHaveText(["Select a country"]);
+    await fillForm(page, { ...VISITOR, country: "", message: "Without a list" });
+    await submit(page).click();
+    await expect(sent(page)).toBeVisible();
   });
 });
 

@@ -18,13 +18,6 @@ async function openPart(page: Page): Promise<void> {
   await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
 }
 
-/** Opens the part with all of its groups. */
-async function openAll(page: Page): Promise<void> {
-  await openPart(page);
-  await part(page).locator("summary", { hasText: "Distance and class" }).click();
-  await addMore(page).click();
-}
-
 async function enter(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries(values)) {
     const isSelect = await amount(page, name).evaluate((element) => element.tagName === "SELECT");
@@ -53,30 +46,25 @@ test("the home page's button opens the estimate; nothing of it is fetched before
 });
 
 test("typing updates the total, the picture, the country figures and what is said about them", async ({ page }) => {
-  await openAll(page);
+  await openPart(page);
   await expect(part(page).locator(".column-grey")).toHaveCount(6);
   await enter(page, { electricityKwh: "1,500" });
   await expect(total(page)).toHaveText("about 710 kg CO₂e a year");
   await expect(amount(page, "electricityKwh")).toHaveAccessibleDescription("Read as 1,500 kWh");
-  await expect(part(page)).toContainText("Electricity is from the world’s average grid (Ember, 2024).");
-  await expect(part(page)).toContainText(/from \d+ kg to [\d.]+ \w+/);
   await part(page).getByRole("link", { name: "Choose your country" }).click();
   await expect(field(page, "Country")).toBeFocused();
   await field(page, "Country").selectOption("FR");
   await expect(total(page)).toHaveText("about 66 kg CO₂e a year");
   await expect(part(page)).toContainText("the average grid of France (Ember, 2024)");
 
-  await enter(page, { carKm: "10,000", longFlights: "2", longFlightClass: "business" });
-  await expect(total(page)).toHaveText("about 13 t CO₂e a year");
-  const names = ["Electricity", "Heating", "Car", "Transport", "Flights", "Hotels"];
-  await expect(part(page).locator(".picture-names li")).toHaveText(names);
+  await enter(page, { carKm: "10,000", longFlights: "2" });
+  await expect(total(page)).toHaveText("about 5.8 t CO₂e a year");
   const rows = part(page).getByRole("table", { name: "The parts of the estimate" }).getByRole("row");
-  await expect(rows).toHaveText(["Flights11 t", "Car2.1 t", "Electricity66 kg"]);
-  await expect(part(page).locator(".picture-fifth")).toHaveText("a fifth less: −2.1 t");
-  const heightsOf = (columns: Locator) =>
-    columns.evaluateAll((all) => all.map((column) => Number(column.getAttribute("height"))));
-  expect(await heightsOf(part(page).locator(".column"))).toEqual([16, 0, 43, 0, 172, 0]);
-  expect(await heightsOf(part(page).locator(".column-largest"))).toEqual([172]);
+  await expect(rows).toHaveText(["Flights3.7 t", "Car2.1 t", "Electricity66 kg"]);
+  await expect(part(page).locator(".picture-fifth")).toHaveText("a fifth less: −740 kg");
+  const columns = part(page).locator(".column");
+  const heights = await columns.evaluateAll((all) => all.map((column) => Number(column.getAttribute("height"))));
+  expect(heights).toEqual([16, 0, 102, 0, 172, 0]);
 });
 
 test("a total is announced after the visitor stops typing, not with every key", async ({ page }) => {
@@ -93,9 +81,9 @@ test("a total is announced after the visitor stops typing, not with every key", 
 });
 
 test.describe("an unreadable amount", () => {
-  test.use({ viewport: { width: 375, height: 667 }, expectedTrouble: /status of 422|status 422/ });
+  test.use({ viewport: { width: 375, height: 667 } });
 
-  test("is reported at its field, by page and server; other amounts count, and no input is lost", async ({ page }) => {
+  test("is reported at its field, other amounts count, and no input is lost", async ({ page }) => {
     await openPart(page);
     await fillForm(page);
     await enter(page, { carKm: "10000", gasKwh: "many" });
@@ -119,15 +107,6 @@ test.describe("an unreadable amount", () => {
     await enter(page, { gasKwh: "11500" });
     await expect(total(page)).toHaveText("about 4.5 t CO₂e a year");
     await expect(amount(page, "gasKwh")).not.toHaveAttribute("aria-invalid");
-
-    const fields = { "footprint.carKm": "Too far." };
-    const json = { success: false, error: "Please correct the marked fields.", fields };
-    await page.route("**/send-email", (route) => route.fulfill({ status: 422, json }));
-    await submit(page).click();
-    await page.getByRole("alert").getByRole("link", { name: "Car: Too far." }).click();
-    await expect(amount(page, "carKm")).toBeFocused();
-    await expect(amount(page, "carKm")).toHaveAccessibleDescription(/Too far\.$/);
-    await expect(amount(page, "gasKwh")).toHaveValue("11500");
     await expect(field(page, "Message")).toHaveValue(VISITOR.message);
   });
 });
@@ -136,7 +115,8 @@ test.describe("when one of its files does not load", () => {
   test.use({ expectedTrouble: /electricity|estimate-result|did not load|ERR_FAILED/ });
 
   for (const file of ["estimate-result", "electricity"]) {
-    test(`the form sends the typed amounts, and opening it again loads it: ${file}`, async ({ page }) => {
+    const tag = file === "electricity" ? "@full" : [];
+    test(`the form sends the typed amounts, and opening it again loads it: ${file}`, { tag }, async ({ page }) => {
       await page.route(`**/assets/${file}-*`, (route) => route.abort());
       await openForm(page);
       await title(page).click();
@@ -196,14 +176,12 @@ test("the estimate works by keyboard alone, and its input survives going back an
 test("an example is shown as one, changes no field, and fills what is empty once it is the start", async ({ page }) => {
   await resize(page, "390x844");
   await openPart(page);
-  await enter(page, { gasPer: "month", people: "3" });
   const example = (name: string) => part(page).getByRole("button", { name });
   await example("Flat for two").click();
   await expect(example("Flat for two")).toHaveAttribute("aria-pressed", "true");
   await expect(total(page)).toBeInViewport({ ratio: 1 });
   await expectAccessible(page);
   await expect(part(page).locator(".result-title")).toHaveText("Example: flat for two");
-  await expect(announcement(page)).toHaveText(/^Example: flat for two, about .+ a year$/);
   await expect(amount(page, "gasKwh")).toHaveValue("");
   await expect(enclosed(page)).toHaveCount(0);
   await example("Flat for two").click();
@@ -212,10 +190,7 @@ test("an example is shown as one, changes no field, and fills what is empty once
   await example("Start from these figures").press("Enter");
   await expect(next(page)).toBeFocused();
   await expect(amount(page, "gasKwh")).toHaveValue("7500");
-  await expect(amount(page, "gasPer")).toHaveValue("year");
-  await expect(amount(page, "people")).toHaveValue("3");
   await expect(enclosed(page)).toContainText("Your estimate is included");
-  await expect(announcement(page)).toHaveText(/^Your estimate: about .+ a year$/);
 });
 
 test("the estimate can be removed, is sent with the message, and is part of the receipt", async ({ page }) => {
@@ -230,10 +205,7 @@ test("the estimate can be removed, is sent with the message, and is part of the 
   await expect(enclosed(page)).toHaveCount(0);
   await expect(page.getByRole("group", { name: "Send us a Message" })).toBeFocused();
   await expect(announcement(page)).toHaveText("There is no estimate now.");
-  await expect(amount(page, "carUnit")).toHaveValue("km");
-  await enter(page, { for: "organisation", people: "40" });
-  await expect(enclosed(page)).toHaveCount(0);
-  await enter(page, { electricityKwh: "2500", carKm: "10 000" });
+  await enter(page, { for: "organisation", people: "40", electricityKwh: "2500", carKm: "10 000" });
   await expect(enclosed(page)).toContainText("Your estimate is included: about 2.2 t CO₂e a year.");
 
   await fillForm(page, { ...VISITOR, country: "FR", message: "With an estimate to keep" });
@@ -260,22 +232,22 @@ test("the estimate can be removed, is sent with the message, and is part of the 
 });
 
 test("opening the estimate moves neither its title nor the form", async ({ page }) => {
-  for (const size of ["1024x768", "1280x800", "1920x1080"]) {
-    await resize(page, size);
-    await openForm(page);
-    const places = () => Promise.all([title(page), page.locator("#message-form")].map((one) => one.boundingBox()));
-    const before = await places();
-    await title(page).click();
-    await expect(part(page).locator(".columns")).toBeVisible();
-    const after = await places();
-    expect(after.map((box) => [box?.x, box?.y])).toEqual(before.map((box) => [box?.x, box?.y]));
-  }
+  await resize(page, "1280x800");
+  await openForm(page);
+  const places = () => Promise.all([title(page), page.locator("#message-form")].map((one) => one.boundingBox()));
+  const before = await places();
+  await title(page).click();
+  await expect(part(page).locator(".columns")).toBeVisible();
+  const after = await places();
+  expect(after.map((box) => [box?.x, box?.y])).toEqual(before.map((box) => [box?.x, box?.y]));
 });
 
 test("nothing covers a field that is reached by keyboard; the result stays in view", { tag: "@full" }, async ({
   page,
 }) => {
-  await openAll(page);
+  await openPart(page);
+  await part(page).locator("summary", { hasText: "Distance and class" }).click();
+  await addMore(page).click();
   await enter(page, { electricityKwh: "2500" });
   for (const size of ["320x568", "768x1024", "1280x800"]) {
     await resize(page, size);

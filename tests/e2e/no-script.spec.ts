@@ -47,7 +47,6 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
     "Your estimate is shown after you have sent the message.",
   );
   await expect(page.getByRole("button", { name: "Flat for two" })).toBeHidden();
-  await expect(amount(page, "busKm")).toBeHidden();
   await page.getByText("Add more").click();
   await amount(page, "busKm").fill("1000");
   await amount(page, "carKm").fill("8000");
@@ -60,8 +59,6 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
   await submit(page).click();
   const receipt = page.getByRole("status").filter({ hasText: "Message sent successfully!" });
   await expect(receipt).toBeInViewport();
-  await expect(receipt).toContainText(`Answer goes to: ${VISITOR.email}`);
-  await expect(receipt).toContainText("Your estimate: about 3.0 t CO₂e a year");
   await expect(page.locator(".receipt .footprint-total strong")).toHaveText("about 3.0 t CO₂e a year");
   await expect(page).toHaveTitle("Message sent | Brighter Carbon");
   await expect(page.getByRole("button", { name: "Copy the reference" })).toHaveCount(0);

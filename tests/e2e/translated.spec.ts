@@ -29,33 +29,24 @@ async function translate(page: Page): Promise<void> {
   });
 }
 
-/** Tries examples, fills in the estimate, corrects it, sends the message, and sends another one. */
-async function useForm(page: Page): Promise<void> {
+test("the form works on a page that was translated after its script loaded", async ({ page }) => {
+  await openForm(page);
+  await page.locator(".footprint > summary").click();
+  await expect(page.getByText("Your estimate appears here as you type.")).toBeVisible();
+  await translate(page);
   for (const name of ["Office of 40", "Flat for two", "Flat for two"]) await page.getByRole("button", { name }).click();
   await expect(page.getByText("Your estimate appears here as you type.")).toBeVisible();
-  await amount(page, "electricityKwh").pressSequentially("3000");
   await amount(page, "gasKwh").pressSequentially("11,5x");
-  await amount(page, "carKm").pressSequentially("1");
+  await amount(page, "electricityKwh").pressSequentially("3000");
   await expect(page.getByText("Enter a number, such as 1,500.").first()).toBeVisible();
   await amount(page, "gasKwh").fill("11500");
-  await amount(page, "carKm").fill("8000");
-  await field(page, "Country").selectOption("FR");
-  await expect(page.locator(".footprint-total")).toContainText("4.2 t");
-  await amount(page, "hotelNights").evaluate((element) => element.closest("details")?.setAttribute("open", ""));
-  await amount(page, "hotelNights").fill("3");
-  await field(page, "Country").selectOption("AQ");
-  await expect(page.getByText("the average of 38 countries")).toBeVisible();
-  await amount(page, "hotelNights").fill("");
-  await field(page, "Country").selectOption("FR");
-  await amount(page, "carKm").fill("");
+  for (const country of ["FR", "AQ", "FR"]) await field(page, "Country").selectOption(country);
   await expect(page.locator(".footprint-total")).toContainText("2.6 t");
   await submit(page).click();
   await expect(page.getByRole("alert", { name: "There are 4 problems" })).toBeVisible();
   await fillForm(page, { ...VISITOR, email: "ada@gmail", country: "" });
   await page.getByRole("button", { name: "Use it" }).click();
-  await field(page, "Email").fill("ada@example.com");
   await submit(page).click();
-  await expect(sent(page).last()).toBeVisible();
   await expect(page.locator(".receipt-estimate")).toContainText("2.6");
   await page.getByRole("button", { name: "Copy the reference" }).click();
   await page.getByRole("link", { name: "Write another message" }).click();
@@ -63,14 +54,6 @@ async function useForm(page: Page): Promise<void> {
   await submit(page).click();
   await expect(page.locator(".receipt-reference")).toBeVisible();
   await expect(page.getByRole("heading", { name: "Unexpected Application Error!" })).toHaveCount(0);
-}
-
-test("the form works on a page that was translated after its script loaded", async ({ page }) => {
-  await openForm(page);
-  await page.locator(".footprint > summary").click();
-  await expect(page.getByText("Your estimate appears here as you type.")).toBeVisible();
-  await translate(page);
-  await useForm(page);
 });
 
 test.describe("translated before the script loads", () => {

@@ -1,4 +1,5 @@
 import { expect, type Page } from "@playwright/test";
+import { wcagLuminance } from "culori";
 import sharp from "sharp";
 import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
 import { hold, resize, test } from "../../support/site.ts";
@@ -45,11 +46,7 @@ async function boxesOfWords(page: Page): Promise<{ name: string; box: Box; lumin
   const words = page.locator(".hero-text :is(h1, p), .header-overlaid > :is(.logo, .menu-wide, .menu-toggle)");
   const found = await words.evaluateAll((elements) =>
     elements.flatMap((element) => {
-      const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-      if (!canvas) throw new Error("A colour cannot be read.");
-      canvas.fillStyle = getComputedStyle(element).color;
-      canvas.fillRect(0, 0, 1, 1);
-      const colour = [...canvas.getImageData(0, 0, 1, 1).data];
+      const colour = getComputedStyle(element).color;
       const words = document.createRange();
       words.selectNodeContents(element);
       // Each line of text: the box of an element is wider than its words.
@@ -63,7 +60,7 @@ async function boxesOfWords(page: Page): Promise<{ name: string; box: Box; lumin
   );
   return found
     .filter(({ box }) => box.width > 0 && box.height > 0)
-    .map(({ colour, ...word }) => ({ ...word, luminance: luminanceOf(colour) }));
+    .map(({ colour, ...word }) => ({ ...word, luminance: wcagLuminance(colour) }));
 }
 
 async function seek(page: Page, share: number): Promise<void> {
@@ -96,19 +93,13 @@ async function brightestLuminance({ data: pixels, info }: Picture, box: Box): Pr
     .raw()
     .toBuffer();
   const patches = Array.from({ length: data.length / 3 }, (_, index) => data.subarray(3 * index, 3 * index + 3));
-  return Math.max(...patches.map((patch) => luminanceOf([...patch])));
-}
-
-function luminanceOf(colour: readonly number[]): number {
-  const [red = 0, green = 0, blue = 0] = colour.map((value) => {
-    const channel = value / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return Math.max(
+    ...patches.map(([r = 0, g = 0, b = 0]) => wcagLuminance({ mode: "rgb", r: r / 255, g: g / 255, b: b / 255 })),
+  );
 }
 
 for (const width of [375, 1280]) {
-  test(`nothing moves when the display font arrives late, at ${width} px`, async ({ page }) => {
+  test(`nothing moves when the display font and the film arrive late, at ${width} px`, async ({ page }) => {
     await page.setViewportSize({ width, height: 800 });
     await recordShifts(page);
     for (const path of ["/", "/contact", "/privacy", "/contact#footprint", "/about"]) {
@@ -122,6 +113,7 @@ for (const width of [375, 1280]) {
       arrive();
       await page.waitForLoadState("load");
       await page.evaluate(() => document.fonts.ready.then(() => undefined));
+      if (path === "/") await page.locator("body:has(#film.is-playing) #film-toggle").waitFor();
       await twoFrames(page);
       expect(await shiftsOf(page), path).toEqual(before);
       await page.unrouteAll();
