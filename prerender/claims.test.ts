@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { completeSettings } from "../app/settings.ts";
 import type { SiteSettings } from "../app/site-schema.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
-import { listOpen, readClaims, readLedger, sentencesOf, strongWordsOf, writeLedger } from "./claims.ts";
+import { readClaims, readLedger, sentencesOf, strongWordsOf, writeLedger } from "./claims.ts";
 import { readTexts } from "./texts.ts";
 
 const isStrong = (text: string) => strongWordsOf(text).length > 0;
@@ -169,11 +169,4 @@ test("the ledger has one line for each entry, sorted, with the newest; a damaged
   );
   await writeFile(file, "[\n{}\n{}");
   await expect(readLedger(file)).rejects.toThrow(/claims\.json is not valid:\n.*line 3 column 1/);
-});
-
-test("what is open is listed with file, line and the commands that help", async () => {
-  const text = listOpen(await report({ "pages/about.md": PAGE }));
-  expect(text).toMatch(
-    /^Not signed as it is now: 2 files\n {2}site\.ts\n {2}pages\/about\.md\nTo read and sign: npm run claims -- --sign "NAME"\n1 sentence with strong words:\n {2}.*about\.md:6: We plant trees \(needs an entry\)\nTo add missing entries to .*claims\.json: npm run claims -- --write$/,
-  );
 });

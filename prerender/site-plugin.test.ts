@@ -1,11 +1,10 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { completeSettings } from "../app/settings.ts";
 import { site } from "../app/site.ts";
-import { SOURCES } from "../tests/support/build-if-stale.ts";
 import { textOf } from "../tests/support/html.ts";
 import { openPort } from "../tests/support/raw-http.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
@@ -68,19 +67,6 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
   const policy = textOf((await renderPath("/privacy", contextOf(env))).replaceAll("<!-- -->", ""));
   for (const words of says) expect(policy).toContain(words);
   if (neverSays) expect(policy).not.toMatch(neverSays);
-});
-
-test("the tests build the site again when one of its sources has changed", async () => {
-  await (await loadRenderer(server)).renderPath("/privacy", contextOf({}));
-  const { configFileDependencies } = await resolveConfig({ logLevel: "silent" }, "build");
-  const loaded = server.environments.ssr?.moduleGraph.fileToModulesMap.keys() ?? [];
-  const files = [...configFileDependencies, ...loaded]
-    .map((file) => relative(".", file))
-    .filter((file) => !/^(\.\.|node_modules)\/|\0/.test(file));
-  expect(files).toContain("docs/footprint.md");
-  expect(files.filter((file) => !SOURCES.some((source) => file === source || file.startsWith(`${source}/`)))).toEqual(
-    [],
-  );
 });
 
 test("a bad variable stops the build with one clear line", async () => {

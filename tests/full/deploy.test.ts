@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join, matchesGlob, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { PROGRAM_PATH } from "../support/programs.ts";
@@ -22,16 +22,6 @@ function run(command: string[], env: Record<string, string> = {}) {
   });
   return { status, out: stdout, text: `${stdout}${stderr}` };
 }
-
-test.each([
-  ["deploy/nginx.conf", /sed -i '(.+)' \/etc\/nginx/, Array(3).fill("127.0.0.1:3001")],
-  ["deploy/Caddyfile", /sed -i '(.+)' \/etc\/caddy/, ["127.0.0.1:3001"]],
-])("the documented step leaves one node in %s", async (file, step, ports) => {
-  const [, expression = ""] = step.exec(await readFile("docs/operations.md", "utf8")) ?? [];
-  const { status, out } = run(["sed", expression, file]);
-  expect(status).toBe(0);
-  expect(out.match(/127\.0\.0\.1:\d+/g)).toEqual(ports);
-});
 
 const BACKUP_UNIT = "deploy/systemd/brighter-carbon-backup.service";
 
@@ -72,54 +62,36 @@ test("the server is started as `npm run serve` starts it", async () => {
   expect(unit).toContain(` ${arenas} NODE_COMPILE_CACHE=`);
 });
 
-/** Fills a folder with the files that `docker build` sends: the project's files that .dockerignore does not exclude. */
-async function copyContext(folder: string): Promise<void> {
+test("the image can be built from its context only, and its server needs only the image's files", async () => {
+  const scratch = await makeScratchFolder();
+  const [pages, image] = [join(scratch, "pages"), join(scratch, "image")];
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf("FROM "));
+
   const ignoreFile = await readFile(".dockerignore", "utf8");
   const kept = namesIn(ignoreFile, /^!(.+)$/gm);
   const ignored = namesIn(ignoreFile, /^([^#!\s].*)$/gm).flatMap((glob) => [glob, `${glob}/**`]);
   const isSent = (path: string) =>
     kept.some((file) => `${file}/`.startsWith(`${path}/`)) || !ignored.some((glob) => matchesGlob(path, glob));
-  await cp(".", folder, { recursive: true, filter: (source) => isSent(relative(".", source)) });
-}
-
-/** Links each package separately, so that a cache beside them is not written into the project. */
-async function linkPackages(folder: string, names: string[]): Promise<void> {
-  await mkdir(join(folder, "node_modules"), { recursive: true });
-  for (const name of names) {
-    const link = join(folder, "node_modules", name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(resolve("node_modules", name), link);
-  }
-}
-
-test("the image can be built from its context only, and its server needs only the image's files", async () => {
-  const scratch = await makeScratchFolder();
-  const context = join(scratch, "context");
-  const pages = join(scratch, "pages");
-  const image = join(scratch, "image");
-  const lastStage = dockerfile.slice(dockerfile.lastIndexOf("FROM "));
-
-  await copyContext(context);
-  await cp(context, pages, { recursive: true });
-  const installed = await readdir("node_modules");
-  await linkPackages(
-    pages,
-    installed.filter((name) => name === ".bin" || !name.startsWith(".")),
-  );
+  await cp(".", pages, { recursive: true, filter: (source) => isSent(relative(".", source)) });
+  await symlink(resolve("node_modules"), join(pages, "node_modules"));
   const [, build = ""] = /^COPY \S+ \. \.\n(?:#.+\n|ARG .+\n)*RUN (.+)$/m.exec(dockerfile) ?? [];
   expect(build).toContain("npm run build");
   const built = spawnSync("sh", ["-c", build], { cwd: pages, env: { PATH: process.env.PATH }, encoding: "utf8" });
   expect(built.status, built.stdout + built.stderr).toBe(0);
 
   const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
-  await linkPackages(image, Object.keys(dependencies));
+  for (const name of Object.keys(dependencies)) {
+    const link = join(image, "node_modules", name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(resolve("node_modules", name), link);
+  }
   const copies = [...lastStage.matchAll(/^COPY (?:--from=(\w+) )?(?:--chown=\S+ )?(\S+) (\S+)$/gm)];
   expect(copies).toHaveLength(lastStage.match(/^COPY /gm)?.length ?? 0);
   for (const [, stage, source = "", target = ""] of copies) {
     if (source === "/site/node_modules") continue;
-    const from = stage === "pages" ? join(pages, relative("/site", source)) : join(context, source);
+    if (!stage) expect(isSent(source), source).toBe(true);
     const to = target.endsWith("/") ? join(target, basename(source)) : target;
-    await cp(from, join(image, to), { recursive: true });
+    await cp(join(pages, source.replace("/site/", "")), join(image, to), { recursive: true });
   }
 
   const server = await untilEnd(

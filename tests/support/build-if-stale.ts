@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type BuildManifest, manifestFile } from "../../contract/build-manifest.ts";
 import { parseBuildSettings } from "../../contract/build-settings.ts";
 
-/** The sources of the site; prerender/site-plugin.test.ts compares this list with the files that Vite loads. */
-export const SOURCES = [
+/** The sources of the site. */
+const SOURCES = [
   "app",
   "contract",
   "prerender",

@@ -21,13 +21,10 @@ export function makePagesBuild() {
   return { siteDir, pagesDir, outDir: join(folder, "dist"), remove };
 }
 
-/**
- * Builds the site of another folder, like `npm start` (draft) or `npm run build`. Returns the output.
- */
+/** Builds the site of another folder, like `npm start` (draft) or `npm run build`. */
 export function buildPages(
   { siteDir, outDir }: Record<"siteDir" | "outDir", string>,
   mode: "draft" | "production" = "draft",
-  env: Readonly<Record<string, string>> = {},
 ): { status: number | null; output: string } {
   const command = ["build", "--logLevel", "warn", "--mode", mode, "--config", "tests/fixtures/pages.vite.config.ts"];
   const { status, stdout, stderr } = spawnSync("vite", command, {
@@ -40,7 +37,6 @@ export function buildPages(
       PATH: `node_modules/.bin:${process.env.PATH}`,
       SITE_DIR: siteDir,
       OUT_DIR: outDir,
-      ...env,
     },
     timeout: 240_000,
   });
