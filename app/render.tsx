@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { prerenderToNodeStream } from "react-dom/static";
-import type { FormOfBuild } from "../contract/build-manifest.ts";
+import { FAILURE_PAGE, type FormOfBuild, NOT_FOUND_PAGE } from "../contract/build-manifest.ts";
 import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import { CARBON_PATH } from "./components/footer.tsx";
 import { startState } from "./contact/form-state.ts";
@@ -19,9 +19,10 @@ export { factsOf, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
 export interface RenderedPage {
   /** Its first path, or its screen's name if it has no path. */
   name: string;
-  paths: readonly string[];
-  /** The page's source file; `null` for a screen of `app/screens/`. */
-  file: string | null;
+  /** Those in `dist/` that contain it: for each path a folder's index.html, which every static host serves at the path. */
+  files: readonly string[];
+  /** `null` for a screen of `app/screens/`. */
+  source: string | null;
   html: string;
   /** The exact text of every style and script written into the HTML, or into an answer that the page shows. */
   inlineStyles: readonly string[];
@@ -30,19 +31,14 @@ export interface RenderedPage {
   headline: string;
 }
 
-export interface RenderedSite {
-  pages: readonly RenderedPage[];
-  comingSoon: RenderedPage;
-  failure: RenderedPage;
-}
-
-export async function renderSite(context: RenderContext): Promise<RenderedSite> {
-  const [comingSoon, failure, ...pages] = await Promise.all([
-    renderPage(COMING_SOON, [], context),
-    renderPage(FAILURE, [], context),
-    ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
+/** Every page but the one about carbon, which lists the figures of the others. */
+export function renderSite(context: RenderContext): Promise<RenderedPage[]> {
+  const routes = ROUTES.filter(({ screen }) => screen !== carbon);
+  return Promise.all([
+    ...routes.map(({ screen, paths }) => renderPage(screen, paths, context)),
+    renderPage(COMING_SOON, [], context, [NOT_FOUND_PAGE]),
+    renderPage(FAILURE, [], context, [FAILURE_PAGE]),
   ]);
-  return { pages, comingSoon, failure };
 }
 
 export function renderCarbonPage(context: RenderContext): Promise<RenderedPage> {
@@ -72,15 +68,20 @@ export function renderPath(path: string, context: RenderContext): Promise<string
   return renderHtml(screen, route?.paths[0] ?? null, pageParts(screen, context), context);
 }
 
-async function renderPage(screen: Screen, paths: readonly string[], context: RenderContext): Promise<RenderedPage> {
+async function renderPage(
+  screen: Screen,
+  paths: readonly string[],
+  context: RenderContext,
+  files = paths.map((path) => `${path}/index.html`.replace(/^\/+/, "")),
+): Promise<RenderedPage> {
   const path = paths[0] ?? null;
   const name = path ?? screen.name;
   const parts = pageParts(screen, context);
   const html = await renderHtml(screen, path, parts, context);
   return {
     name,
-    paths,
-    file: screen.written?.file ?? null,
+    files,
+    source: screen.written?.file ?? null,
     html,
     // The answer to a post has the policy of its page.
     inlineStyles: [parts.style, ...(screen.laterStyles ? [screen.laterStyles] : [])],

@@ -3,7 +3,7 @@ import { brotliCompressSync } from "node:zlib";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { CarbonFigure } from "../app/components/footer.tsx";
-import type { RenderedPage, RenderedSite } from "../app/render.tsx";
+import type { RenderedPage } from "../app/render.tsx";
 import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
 import {
   carbonOf,
@@ -78,21 +78,11 @@ test("a page's weight includes its files, with text compressed, and their respon
   ]);
 });
 
-function siteOf(fetches: readonly PageFetch[]): { site: RenderedSite; carbonPage: RenderedPage } {
-  const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
-    const html = renderToStaticMarkup(<CarbonFigure />);
-    const unused = { headline: name, paths: [], file: null, inlineStyles: [], inlineScripts: [] };
-    return { name, html, fetches, ...unused };
-  };
-  const failure = page("error");
-  const carbonPage = page("/assets/carbon");
-  const rendered = {
-    pages: [page("/", fetches), carbonPage],
-    comingSoon: page("coming-soon"),
-    failure: { ...failure, html: `<b>#.###</b>${failure.html}` },
-  };
-  return { site: rendered, carbonPage };
+function pageNamed(name: string, fetches: readonly PageFetch[] = []): RenderedPage {
+  const html = renderToStaticMarkup(<CarbonFigure />);
+  return { name, html, fetches, headline: name, files: [], source: null, inlineStyles: [], inlineScripts: [] };
 }
+const CARBON_PAGE = pageNamed("/assets/carbon");
 
 test.each([
   [0.047, 23],
@@ -110,32 +100,30 @@ test.each([
 
 test("each page shows its own figure, of the larger screen; the page about carbon lists those of the others", async () => {
   const film = { ...fetch("film", "/film.mp4"), view: "other" as const };
-  const { site: of, carbonPage } = siteOf([film]);
+  const failure = pageNamed("error");
+  failure.html = `<b>#.###</b>${failure.html}`;
   let listed: unknown;
-  const { pages, comingSoon, failure, carbon } = await weighSite(of, read, async (weights) => {
+  const weighed = await weighSite([pageNamed("/", [film]), failure], read, async (weights) => {
     listed = weights;
-    return carbonPage;
+    return CARBON_PAGE;
   });
-  expect(carbon.map(({ page, view }) => view ?? page)).toEqual([...VIEWS, "coming-soon", "error", "/assets/carbon"]);
+  const carbon = weighed.flatMap((one) => one.carbon);
+  expect(carbon.map(({ page, view }) => view ?? page)).toEqual([...VIEWS, "error", "/assets/carbon"]);
   const grams = carbon.find(({ view }) => view === "other")?.grams ?? 0;
   expect(grams).toBeGreaterThan(0.04);
   expect(listed).toEqual([
     { name: "Home", grams, rating: "A" },
-    { name: "coming-soon", grams: expect.any(Number), rating: "A+" },
     { name: "error", grams: expect.any(Number), rating: "A+" },
   ]);
   const shown = (html = "") => /<span data-fact="grams">([^<]+)</.exec(html)?.[1];
-  expect([...pages, comingSoon, failure].map(({ html }) => shown(html))).toEqual([
-    grams.toFixed(3),
-    ...Array(3).fill("0.000"),
-  ]);
+  expect(weighed.map(({ page }) => shown(page.html))).toEqual([grams.toFixed(3), "0.000", "0.000"]);
   // Only the footer's placeholder becomes a figure.
-  expect(failure.html).toMatch(/^<b>#\.###<\/b>/);
+  expect(weighed[1]?.page.html).toMatch(/^<b>#\.###<\/b>/);
 });
 
 test("a build with a page that is too heavy fails", async () => {
-  const { site: of, carbonPage } = siteOf(Array<PageFetch>(2).fill(fetch("film", "/film.mp4")));
-  const error = await weighSite(of, read, async () => carbonPage).catch((reason) => reason);
+  const films = Array<PageFetch>(2).fill(fetch("film", "/film.mp4"));
+  const error = await weighSite([pageNamed("/", films)], read, async () => CARBON_PAGE).catch((reason) => reason);
   // As Vite prints it: without a stack.
   expect(inspect(error)).toMatch(/^The pages cannot be built:\npage \/:1: \/ emits .* Make it lighter; .*why\.$/);
 });

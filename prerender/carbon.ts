@@ -1,6 +1,6 @@
 import { co2 } from "@tgwf/co2";
 import { CARBON_PATH, RULER_CM, UNWEIGHED } from "../app/components/footer.tsx";
-import type { RenderedPage, RenderedSite } from "../app/render.tsx";
+import type { RenderedPage } from "../app/render.tsx";
 import { type PageFetch, type PageWeight, VIEWS, type View } from "../app/screen.ts";
 import { CAR } from "../contract/footprint/factors.ts";
 import { transferSize } from "./output.ts";
@@ -28,37 +28,30 @@ type ReadBuiltFile = (url: string) => Buffer | undefined;
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
 const HEADER_BYTES = 850;
 
-/** The page about carbon comes last, because it lists the figures of the others. Rejects if a page is too heavy. */
+/** Writes its figure into each page. Rejects if a page is too heavy. */
 export async function weighSite(
-  rendered: RenderedSite,
+  others: readonly RenderedPage[],
   readBuiltFile: ReadBuiltFile,
   renderCarbonPage: (weights: readonly PageWeight[]) => Promise<RenderedPage>,
-): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
+): Promise<{ page: RenderedPage; carbon: readonly PageCarbon[] }[]> {
   const weigh = async (page: RenderedPage) => {
     const carbon = carbonOf(page.name, await weighPage(page, readBuiltFile));
     return { page: { ...page, html: withFigure(page.html, heaviestOf(carbon).grams) }, carbon };
   };
-  const others = rendered.pages.filter(({ name }) => name !== CARBON_PATH);
-  const weighed = await Promise.all([...others, rendered.comingSoon, rendered.failure].map(weigh));
+  const weighed = await Promise.all(others.map(weigh));
   const weights = weighed.map(({ page: { name, headline }, carbon }) => {
     const { grams, rating } = heaviestOf(carbon);
     return { name: name === "/" ? "Home" : headline, grams, rating };
   });
   weighed.push(await weigh(await renderCarbonPage(weights.toSorted((a, b) => b.grams - a.grams))));
-  const problems = weighed.flatMap(({ page: { name, file }, carbon }) =>
+  const problems = weighed.flatMap(({ page: { name, source }, carbon }) =>
     carbon.flatMap((ofView) => {
       const message = tooHeavy(ofView);
-      return message === null ? [] : { file: file ?? `page ${name}`, line: 1, message };
+      return message === null ? [] : { file: source ?? `page ${name}`, line: 1, message };
     }),
   );
   if (problems.length > 0) throw problemsError(problems);
-  const finished = (page: RenderedPage) => weighed.find((one) => one.page.name === page.name)?.page ?? page;
-  return {
-    pages: rendered.pages.map(finished),
-    comingSoon: finished(rendered.comingSoon),
-    failure: finished(rendered.failure),
-    carbon: weighed.flatMap(({ carbon }) => carbon),
-  };
+  return weighed;
 }
 
 /** The view on the larger screen, whose figure the page shows. */

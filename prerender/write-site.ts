@@ -1,14 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
-import {
-  type BuildManifest,
-  FAILURE_PAGE,
-  MANIFEST_VERSION,
-  manifestFile,
-  NOT_FOUND_PAGE,
-} from "../contract/build-manifest.ts";
+import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
 import { programName } from "../contract/commands.ts";
 import { NEXT_FACTORS_DUE } from "../contract/footprint/factors.ts";
 import { carbonJson, carbonText, weighSite, withFigure } from "./carbon.ts";
@@ -54,26 +47,22 @@ export async function writeSite(build: SiteBuild): Promise<void> {
   if (open !== "" && !isDraft) throw refusal(open);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
-  const { pages, comingSoon, failure, carbon } = await weighSite(
+  const weighed = await weighSite(
     await renderer.renderSite(context),
     (url) => contents.get(url),
     (weights) => renderer.renderCarbonPage({ ...context, weights }),
   );
 
+  const carbon = weighed.flatMap((one) => one.carbon);
   // The settings may name another film, or none.
-  const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));
-  const pageFile = (file: string, page: RenderedPage): OutputFile => ({
-    file,
-    content: page.html,
-    policy: contentSecurityPolicy(page, settings),
-  });
+  const used = new Set(weighed.flatMap(({ page }) => page.fetches.flatMap(({ urls }) => urls)));
   const poster = (await lookFiles(site, siteFolder(settings.siteDir))).get("poster.jpg") ?? "app/media/poster.jpg";
   const outputs: OutputFile[] = [
     ...fixed.filter(({ file }) => !file.startsWith("media/") || used.has(`/${file}`)),
-    // A folder with an index.html, which every static host serves at the folder's path.
-    ...pages.flatMap((page) => page.paths.map((path) => pageFile(join(path.slice(1), "index.html"), page))),
-    pageFile(NOT_FOUND_PAGE, comingSoon),
-    pageFile(FAILURE_PAGE, failure),
+    ...weighed.flatMap(({ page }) => {
+      const policy = contentSecurityPolicy(page, settings);
+      return page.files.map((file) => ({ file, content: page.html, policy }));
+    }),
     { file: renderer.SOCIAL_CARD.slice(1), content: await drawSocialCard(site.look, poster) },
     { file: "carbon.json", content: carbonJson(carbon) },
     { file: "carbon.txt", content: carbonText(settings.siteUrl, new Date()) },
