@@ -47,7 +47,6 @@ export interface PageFetch {
 export interface RenderContext {
   settings: BuildSettings;
   scripts: Readonly<Record<ScreenScript, PageScript>>;
-  electricityUrl: string;
   /** In the order of their names, for browsers without script. */
   countries?: readonly { code: string; name: string }[];
   /** The other pages, heaviest first, for the page about carbon. */

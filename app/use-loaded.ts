@@ -2,20 +2,19 @@ import { startTransition, useEffect, useState } from "react";
 
 const RETRY_MS = 1000;
 
-/** Loads once. After a failure, a change of `occasion` tries again. An empty address means: not needed yet. */
+/** Loads once; not yet while `load` is null. After a failure, a change of `occasion` tries again. */
 export function useLoaded<Result>(
   what: string,
-  url: string,
-  load: (url: string) => Promise<Result>,
+  load: (() => Promise<Result>) | null,
   occasion?: unknown,
 ): Result | "failed" | null {
   const [loaded, setLoaded] = useState<Result | "failed" | null>(null);
-  const isWanted = url !== "" && (loaded === null || loaded === "failed");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a failure alone must not try again
+  const isWanted = load !== null && (loaded === null || loaded === "failed");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: neither a failure alone nor a new function tries again
   useEffect(() => {
-    if (!isWanted) return;
+    if (!isWanted || !load) return;
     let isCurrent = true;
-    tryTwice(() => load(url))
+    tryTwice(load)
       .catch((error: unknown) => {
         if (isCurrent) console.error(`${what} did not load.`, error);
         return "failed" as const;
@@ -25,7 +24,7 @@ export function useLoaded<Result>(
     return () => {
       isCurrent = false;
     };
-  }, [isWanted, what, url, load, occasion]);
+  }, [isWanted, what, occasion]);
   return loaded;
 }
 
@@ -37,10 +36,4 @@ async function tryTwice<Result>(load: () => Promise<Result>): Promise<Result> {
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     return load();
   }
-}
-
-export async function loadJson(url: string) {
-  const response = await fetch(url, { credentials: "omit" });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}.`);
-  return response.json();
 }

@@ -1,6 +1,5 @@
 import type { BuildSettings } from "./build-settings.ts";
 import type { AnswerTime } from "./duration.ts";
-import type { ElectricityTable } from "./footprint/arithmetic.ts";
 import type { Price } from "./footprint/words.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 import type { AnsweredPost } from "./send-email-answer.ts";
@@ -14,7 +13,6 @@ export interface BuildManifest {
   /** The pages in the navigation that show Coming Soon. */
   comingSoon: readonly string[];
   claims: ClaimsState;
-  electricity: ElectricityTable;
   form: FormOfBuild;
   files: BuiltFile[];
 }
@@ -23,7 +21,6 @@ export interface BuildManifest {
 export interface FormSettings {
   apiBase: string;
   countriesUrl: string;
-  electricityUrl: string;
   price: Price | null;
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
@@ -108,7 +105,7 @@ export interface BuiltFile {
 }
 
 /** Increased when the manifest changes: a server refuses a build with another version. */
-export const MANIFEST_VERSION = 11;
+export const MANIFEST_VERSION = 12;
 /** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;

@@ -7,12 +7,12 @@ import { expect, test } from "vitest";
 import type { Country } from "world-countries";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { ELECTRICITY } from "../contract/footprint/arithmetic.ts";
 import { NOTHING_POLICY } from "../contract/response-headers.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { electricityTable } from "../tools/electricity.ts";
 import list from "./countries.json" with { type: "json" };
 import { contentSecurityPolicy, draftDirOf, replaceWhenBuilt } from "./output.ts";
-import { ELECTRICITY } from "./technical-files.ts";
 
 test("only a complete build replaces another, with its manifest, and nothing is left of a refused one", async () => {
   const folder = await makeScratchFolder();

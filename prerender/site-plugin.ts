@@ -21,7 +21,7 @@ import {
   siteDirProblems,
   siteFolder,
 } from "./site-dir.ts";
-import { countryNames, ELECTRICITY_FILE, technicalFiles } from "./technical-files.ts";
+import { countryNames, technicalFiles } from "./technical-files.ts";
 import { findPathProblems, readTexts, type SiteTexts } from "./texts.ts";
 import { writeSite } from "./write-site.ts";
 
@@ -257,5 +257,5 @@ async function takeScripts(built: BuildResult, outDir: string): Promise<RenderCo
 }
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
-  return { settings, scripts, electricityUrl: `/${ELECTRICITY_FILE}`, countries: countryNames() };
+  return { settings, scripts, countries: countryNames() };
 }

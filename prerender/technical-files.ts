@@ -1,20 +1,11 @@
-import { createHash } from "node:crypto";
 import type { SiteSettings } from "../app/site-schema.ts";
 import { hexColours } from "../app/styles/look.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
-import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import LIST from "./countries.json" with { type: "json" };
-import electricity from "./electricity.json" with { type: "json" };
 import type { OutputFile } from "./output.ts";
 import { drawIcons } from "./pictures.ts";
 
 const YEAR_MS = 365 * 86_400_000;
-
-/** Emissions per kWh by country; tools/electricity.ts renews the file. */
-export const ELECTRICITY = electricity as unknown as ElectricityTable;
-const ELECTRICITY_JSON = JSON.stringify(ELECTRICITY);
-const ELECTRICITY_HASH = createHash("sha256").update(ELECTRICITY_JSON).digest("base64url").slice(0, 8);
-export const ELECTRICITY_FILE = `assets/electricity-${ELECTRICITY_HASH}.json`;
 
 export async function technicalFiles(
   { siteUrl }: BuildSettings,
@@ -26,7 +17,6 @@ export async function technicalFiles(
     { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
     { file: ".well-known/security.txt", content: securityText(siteUrl, site) },
     { file: "countries.json", content: countryList() },
-    { file: ELECTRICITY_FILE, content: ELECTRICITY_JSON },
     { file: "site.webmanifest", content: webManifest(site) },
     ...(await drawIcons(site.look)),
   ];

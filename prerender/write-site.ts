@@ -10,7 +10,7 @@ import { announcedPaths, findBrokenLinks } from "./links.ts";
 import { contentSecurityPolicy, HEADERS_FILE, headersFile, type OutputFile, writeOutput } from "./output.ts";
 import { drawSocialCard, lookFiles } from "./pictures.ts";
 import { problemsError, refusal, settingStrings, siteFolder } from "./site-dir.ts";
-import { ELECTRICITY, technicalFiles } from "./technical-files.ts";
+import { technicalFiles } from "./technical-files.ts";
 import { findPathProblems, type SiteTexts } from "./texts.ts";
 
 interface SiteBuild {
@@ -89,7 +89,6 @@ export async function writeSite(build: SiteBuild): Promise<void> {
     unset,
     comingSoon: announcedPaths(strings, pagePaths),
     claims: { claims: report.claims, unsigned: report.unsigned.map(({ file }) => file) },
-    electricity: ELECTRICITY,
     form: {
       ...form,
       pages: { sent: withFigure(form.pages.sent, grams), refused: withFigure(form.pages.refused, grams) },

@@ -28,7 +28,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS } = options;
   const { now = () => new Date(), onNotStored = () => {}, site: pages = createSite(build, limits) } = options;
   const { rateLimits, hourlyLimit, spamFilter } = config;
-  const { electricity, site } = build.manifest;
+  const { site } = build.manifest;
   const { referencePrefix } = site;
   const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
@@ -71,7 +71,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     });
     serveHealth(api, store.status, readiness);
     const { answerRefusal } = pages;
-    acceptMessages(api, { ...options, limits, rules, electricity, onNotStored, noteDefect, answerRefusal });
+    acceptMessages(api, { ...options, limits, rules, onNotStored, noteDefect, answerRefusal });
   });
   app.setErrorHandler((error, _request, reply) => pages.answerFailure(reply.hijack().raw, error));
   return app;

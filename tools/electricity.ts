@@ -1,4 +1,4 @@
-// Renews prerender/electricity.json. Run it after updating @tgwf/co2 or the factors of the UK.
+// Renews contract/footprint/electricity.json. Run it after updating @tgwf/co2 or the factors of the UK.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -65,6 +65,6 @@ function yearOf(cca2: string): number {
 if (import.meta.main) {
   // One country a line, so that a change is easy to read.
   const json = JSON.stringify(electricityTable()).replaceAll(/("[A-Z]{2}"):/g, "\n$1:");
-  await writeFile("prerender/electricity.json", json);
-  execFileSync("biome", ["format", "--write", "prerender/electricity.json"]);
+  await writeFile("contract/footprint/electricity.json", json);
+  execFileSync("biome", ["format", "--write", "contract/footprint/electricity.json"]);
 }

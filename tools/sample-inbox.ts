@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
-import { ELECTRICITY } from "../prerender/technical-files.ts";
 import { openStore, type Store } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
 import { findFreePort, startProgram } from "../tests/support/run-server.ts";
@@ -103,7 +102,7 @@ async function fillStore(store: Store): Promise<void> {
     const message = { name, email, country, phone: "+44 20 7946 0000", message: question };
     const isTrapped = index === 5 || index === 18;
     const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
-    const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, ELECTRICITY) : null;
+    const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country) : null;
     const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
     const [claim] = await store.queue.claim("mail", 1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;

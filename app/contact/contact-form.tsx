@@ -55,14 +55,15 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
   const { apiBase, price, answerWithin } = settings;
   const { values, phase, isInteractive } = state;
   const leaving = useRef(0);
-  const list = useLoaded("The country list", settings.countriesUrl, loadCountries);
+  const list = useLoaded("The country list", () => loadCountries(settings.countriesUrl));
   // Empty until the list has loaded, and if it fails to load: a country is optional.
   const countries = Array.isArray(list) ? list : [];
-  const estimator = useEstimator(state, settings.electricityUrl);
-  const { module, read } = estimator && estimator !== "failed" ? estimator : { module: resultModule, read: undefined };
-  const view = formView(state, read);
+  const estimator = useEstimator(state);
+  const loaded = estimator === "failed" ? null : estimator;
+  const SentEstimate = (loaded ?? resultModule)?.SentEstimate;
+  const view = formView(state, loaded?.readEstimate);
   const { errors, receipt } = view;
-  const submit = useSending(apiBase, state, dispatch, read);
+  const submit = useSending(apiBase, state, dispatch, loaded?.readEstimate);
   const outcome = useOutcome(state, settings.brand);
 
   // Rendered at once, because the new state may contain the element.
@@ -109,7 +110,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
             />
           )}
         </div>
-        {receipt?.estimate && module && <module.SentEstimate estimate={receipt.estimate} price={price} />}
+        {receipt?.estimate && SentEstimate && <SentEstimate estimate={receipt.estimate} price={price} />}
         {receipt ? (
           <ReceiptActions
             reference={receipt.reference}

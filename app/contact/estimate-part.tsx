@@ -2,10 +2,10 @@ import { type KeyboardEvent, useState } from "react";
 import { CHOICES, type FootprintField, nameOf, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
 import type { Price } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/text.ts";
-import { loadJson, useLoaded } from "../use-loaded.ts";
+import { useLoaded } from "../use-loaded.ts";
 import { Field, type FieldState, FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_ID, focusOn, NEXT_ID } from "./field.tsx";
 import { type Act, type FormState, hasAmounts, type Name, START_VALUES } from "./form-state.ts";
-import type { FormView, Read } from "./form-view.ts";
+import type { FormView } from "./form-view.ts";
 import { FOLDED, GROUPS, type Group } from "./questions.ts";
 
 export const FRAGMENT = "footprint";
@@ -14,26 +14,16 @@ export const FOOTPRINT_PATH = "/assets/footprint";
 
 export type ResultModule = typeof import("./estimate-result.tsx");
 
-interface Estimator {
-  module: ResultModule;
-  read: Read;
-}
-
-async function loadEstimator(electricityUrl: string): Promise<Estimator> {
-  const [module, table] = await Promise.all([import("./estimate-result.tsx"), loadJson(electricityUrl)]);
-  return { module, read: (values, example) => module.readEstimate(values, example ?? "", table) };
-}
-
 /** Loads while the part is open, and for an estimate that will be sent or was sent. */
-export function useEstimator({ isOpen, values, phase }: FormState, electricityUrl: string) {
+export function useEstimator({ isOpen, values, phase }: FormState) {
   const isNeeded = isOpen || hasAmounts(values) || (phase.kind === "sent" && phase.receipt.estimate !== null);
-  return useLoaded("The footprint estimate", isNeeded ? electricityUrl : "", loadEstimator, isOpen);
+  return useLoaded("The footprint estimate", isNeeded ? () => import("./estimate-result.tsx") : null, isOpen);
 }
 
 interface EstimatePartProps {
   state: FormState;
   view: FormView;
-  estimator: Estimator | "failed" | null;
+  estimator: ResultModule | "failed" | null;
   price: Price | null;
   fieldOf(name: Name): FieldState;
   act: Act;
@@ -43,7 +33,7 @@ interface EstimatePartProps {
 export function EstimatePart({ state, view, estimator, price, fieldOf, act }: EstimatePartProps) {
   const { values, example, isOpen } = state;
   const { estimate } = view.shown;
-  const parts = estimator !== "failed" && estimator?.module;
+  const parts = estimator === "failed" ? null : estimator;
   return (
     <details
       className="footprint"

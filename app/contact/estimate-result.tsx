@@ -1,9 +1,5 @@
 // The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
-import {
-  type ElectricityTable,
-  estimateFootprint,
-  type FootprintEstimate,
-} from "../../contract/footprint/arithmetic.ts";
+import { estimateFootprint, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { type EstimateName, formatAbout, formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { eachText, hintsOf, type Price, rangeText, resultNotes } from "../../contract/footprint/words.ts";
@@ -20,14 +16,14 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-export function readEstimate(own: Values, example: ExampleName | "", electricity: ElectricityTable): Reading {
+export function readEstimate(own: Values, example: ExampleName | "" = ""): Reading {
   const values = example === "" ? own : { ...START_VALUES, ...EXAMPLES[example], country: own.country };
   const parsed = parseFootprint(values);
   const inputs = parsed.ok ? parsed.inputs : parsed.rest;
   // Why an amount cannot be read. The estimate leaves it out.
   const errors = parsed.ok ? {} : parsed.fields;
   if (!inputs) return { estimate: null, total: "", errors, hints: {} };
-  const estimate = estimateFootprint(inputs, values.country, electricity);
+  const estimate = estimateFootprint(inputs, values.country);
   return { estimate, total: formatTotal(estimate.totalKg), errors, hints: hintsOf(inputs, values) };
 }
 

@@ -29,11 +29,11 @@ export const contact: Screen = {
   render: (context) => <Contact {...context} />,
 };
 
-export function formSettings({ settings, electricityUrl }: RenderContext): FormSettings {
+export function formSettings({ settings }: RenderContext): FormSettings {
   const { brand, contactEmail: email, pricePerTonne: price, answerWithin: promised } = site;
   const { apiBase, countriesUrl } = settings;
   const answerWithin = promised ? answerTimeInWords(promised) : "";
-  return { apiBase, countriesUrl, electricityUrl, price, answerWithin, brand, email };
+  return { apiBase, countriesUrl, price, answerWithin, brand, email };
 }
 
 function Contact(context: RenderContext) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ELECTRICITY, estimateOf, type Footprint } from "../../tests/store-contract/samples.ts";
-import { categoriesOf } from "./arithmetic.ts";
+import { estimateOf, type Footprint } from "../../tests/store-contract/samples.ts";
+import { categoriesOf, ELECTRICITY } from "./arithmetic.ts";
 import * as factors from "./factors.ts";
 
 const GRIDS = "countries’ grids (10th to 90th percentile)";

@@ -1,3 +1,4 @@
+import electricity from "./electricity.json" with { type: "json" };
 import {
   CAR,
   CAR_SIZES,
@@ -34,7 +35,6 @@ const KM_PER_MILE = 1.609344;
 /** Grams of CO2e per kWh, and the year of that figure. */
 export type Intensity = readonly [gramsPerKwh: number, year: number];
 
-/** Made at build time; the page fetches it when the visitor opens the estimate. */
 export interface ElectricityTable {
   name: string;
   world: Intensity;
@@ -42,6 +42,9 @@ export interface ElectricityTable {
   worldRange: readonly [lowGrams: number, highGrams: number];
   countries: Readonly<Record<string, Intensity>>;
 }
+
+/** Emissions per kWh by country; tools/electricity.ts renews the file. */
+export const ELECTRICITY = electricity as unknown as ElectricityTable;
 
 export interface FootprintLine {
   field: AmountField;
@@ -71,11 +74,7 @@ export interface FootprintEstimate {
   factorSet: string;
 }
 
-export function estimateFootprint(
-  inputs: FootprintInputs,
-  country: string,
-  electricity: ElectricityTable,
-): FootprintEstimate {
+export function estimateFootprint(inputs: FootprintInputs, country: string): FootprintEstimate {
   const lines: FootprintLine[] = [];
   const between: string[] = [];
   const single: AmountField[] = [];
@@ -83,7 +82,7 @@ export function estimateFootprint(
   for (const field of Object.keys(AMOUNTS) as AmountField[]) {
     const amount = inputs[field];
     if (amount === undefined) continue;
-    const { factor, place } = factorOf(field, inputs, country, electricity);
+    const { factor, place } = factorOf(field, inputs, country);
     const { kgPerUnit, unit, year, source, range } = factor;
     const quantity = amount * unitsPerYear(field, inputs);
     const line = { field, quantity, kg: withoutNoise(quantity * kgPerUnit), factor: { kgPerUnit, unit, year, source } };
@@ -105,7 +104,7 @@ export function estimateFootprint(
     totalKg: withoutNoise(totalKg),
     ...(between.length > 0 && { range }),
     lines,
-    factorSet: `${FACTORS_NAME}; ${electricity.name}`,
+    factorSet: `${FACTORS_NAME}; ${ELECTRICITY.name}`,
   };
 }
 
@@ -127,13 +126,12 @@ function factorOf(
   field: AmountField,
   inputs: FootprintInputs,
   country: string,
-  electricity: ElectricityTable,
 ): { factor: Factor; place?: string | null } {
   switch (field) {
     case "electricityKwh":
-      return gridFactor(country, electricity, "kWh", { average: 1, small: 1, large: 1 });
+      return gridFactor(country, "kWh", { average: 1, small: 1, large: 1 });
     case "carKm":
-      if (inputs.carFuel === "electric") return gridFactor(country, electricity, "km", ELECTRIC_CAR_KWH_PER_KM);
+      if (inputs.carFuel === "electric") return gridFactor(country, "km", ELECTRIC_CAR_KWH_PER_KM);
       return { factor: CAR[inputs.carFuel] };
     case "shortFlights":
       if (isDomestic(inputs)) return { factor: DOMESTIC_FLIGHT };
@@ -155,15 +153,14 @@ function factorOf(
 
 function gridFactor(
   country: string,
-  electricity: ElectricityTable,
   unit: "kWh" | "km",
   kwh: typeof ELECTRIC_CAR_KWH_PER_KM,
 ): { factor: Factor; place: string | null } {
-  const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
-  const [grams, year] = own ?? electricity.world;
+  const own = Object.hasOwn(ELECTRICITY.countries, country) ? ELECTRICITY.countries[country] : undefined;
+  const [grams, year] = own ?? ELECTRICITY.world;
   const uk = unit === "km" ? UK_ELECTRIC_CAR : UK_ELECTRICITY;
   const gramsPerKwh = country === "GB" ? (1000 * uk.kgPerUnit) / kwh.average : grams;
-  const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : electricity.worldRange;
+  const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : ELECTRICITY.worldRange;
   // The table has hundredths of a gram; further digits are rounding errors.
   const kgOf = (grams: number, kwhPerUnit: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
   const differences = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];

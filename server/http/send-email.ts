@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
-import { type ElectricityTable, estimateFootprint } from "../../contract/footprint/arithmetic.ts";
+import { estimateFootprint } from "../../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
@@ -20,7 +20,6 @@ export interface SendEmailOptions {
   config: Config;
   store: Pick<Store, "intake" | "secret">;
   rules: AcceptanceRules;
-  electricity: ElectricityTable;
   limits: Limits;
   meter?: Meter | undefined;
   /** The time in a test; without it, the database's. */
@@ -190,7 +189,7 @@ export function judgeOrigin(
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, options: SendEmailOptions) {
-  const { store, rules, electricity, meter, now, onStored } = options;
+  const { store, rules, meter, now, onStored } = options;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new Refusal(400, "malformed", "Send the message as a JSON object.");
@@ -207,7 +206,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
-  const footprint = inputs && estimateFootprint(inputs, message.country, electricity);
+  const footprint = inputs && estimateFootprint(inputs, message.country);
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
   const trap = (body as Record<string, unknown>)[TRAP_FIELD];

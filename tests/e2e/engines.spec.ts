@@ -21,7 +21,6 @@ const PATHS = [
   "/assets/accessibility",
 ];
 const FORM_SCRIPT = /\/assets\/contact-.*\.js$/;
-const ELECTRICITY = /\/assets\/electricity-.*\.json$/;
 const COUNTRIES = /\/countries\.json$/;
 const skip = (reason: string) => test.skip(true, reason) as never;
 
@@ -277,12 +276,9 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate): Promise<void> {
     await expect.poll(() => values(page)).toEqual(VISITOR);
   }
 
-  // The order matters, because a browser caches the electricity figures.
-  for (const file of [ELECTRICITY, COUNTRIES]) {
-    const letGo = gate.hold(file);
-    await leaveEarly(page, gate, file);
-    letGo();
-  }
+  const letGo = gate.hold(COUNTRIES);
+  await leaveEarly(page, gate, COUNTRIES);
+  letGo();
 
   await page.open("/contact#footprint");
   await countriesLoaded(page);

@@ -1,9 +1,7 @@
 import { type ContactMessage, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
-import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
 import { estimateFootprint, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { FootprintInputs } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
-import electricity from "../../prerender/electricity.json" with { type: "json" };
 import type { Acceptance, AcceptanceRules, Submission } from "../../server/store/intake.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import type { Claim } from "../../server/store/queue.ts";
@@ -77,8 +75,6 @@ export function trapped(email = "ada@example.com"): Submission {
   return submissionOf(messageWith({ email }), { isTrapped: true });
 }
 
-export const ELECTRICITY = electricity as unknown as ElectricityTable;
-
 /** The object `footprint` of a request body. */
 export type Footprint = Readonly<Record<string, unknown>>;
 
@@ -90,7 +86,7 @@ export function inputsOf(footprint: Footprint): FootprintInputs {
 
 /** The estimate that a visitor in this country gets for these inputs. */
 export function estimateOf(footprint: Footprint, country = "GB"): FootprintEstimate {
-  return estimateFootprint(inputsOf(footprint), country, ELECTRICITY);
+  return estimateFootprint(inputsOf(footprint), country);
 }
 
 /** A client without wider networks. */

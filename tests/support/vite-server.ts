@@ -13,5 +13,4 @@ export function openVite() {
 export const contextOf = (env: Readonly<Record<string, string | undefined>>): RenderContext => ({
   settings: parseBuildSettings(env).settings,
   scripts: { film: { url: "/film.js" }, contact: { url: "/contact.js" } },
-  electricityUrl: "/electricity.json",
 });
