@@ -16,15 +16,20 @@ export const systemClock: Clock = {
   },
 };
 
-/** Runs `work`, which must never reject, `intervalMs` after it last ended. `stop` resolves once none is in progress. */
+/**
+ * Runs `work`, which must never reject, `intervalMs` after it last ended, or sooner on request: also while it runs, for
+ * the next time. `stop` resolves once none is in progress.
+ */
 export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer }: Clock, isDueNow = false) {
   let isStopped = false;
   let cancelTimer = () => {};
   let running: Promise<void> | null = null;
-  let waitMs = intervalMs;
+  let waitMs = isDueNow ? 0 : intervalMs;
   const plan = () => {
     cancelTimer();
-    if (!isStopped && !running) cancelTimer = setTimer(run, waitMs);
+    if (isStopped || running) return;
+    if (waitMs === 0) run();
+    else cancelTimer = setTimer(run, waitMs);
   };
   const run = () => {
     waitMs = intervalMs;
@@ -33,11 +38,10 @@ export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer
       plan();
     });
   };
-  if (isDueNow) run();
-  else plan();
+  plan();
   return {
-    soon(delayMs: number): void {
-      if (waitMs === delayMs) return;
+    soon(delayMs = 0): void {
+      if (delayMs >= waitMs) return;
       waitMs = delayMs;
       plan();
     },

@@ -15,6 +15,7 @@ import {
 } from "../../contract/build-manifest.ts";
 import type { AnsweredPost, Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Store } from "../store/open-store.ts";
+import { inTime } from "../store/store.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 import { createLimitedServer, type Limits } from "./limits.ts";
@@ -153,7 +154,7 @@ function answerRenderer(distDir: string, form: FormOfBuild): (answered: Answered
 
 /** Only the reference later than ten minutes after the message, and while the store is unavailable. */
 async function receiptOf(reference: string, { messages }: Api["store"], now: Date): Promise<Receipt> {
-  const message = await messages.find(reference).catch(() => null);
+  const message = await inTime(messages.find(reference)).catch(() => null);
   const isShown = message && now.getTime() - message.acceptedAt.getTime() <= RECEIPT_SHOWN_MS;
   if (!isShown) return { reference, sentAt: "", address: "", totalKg: null, estimate: null };
   const { acceptedAt, email: address, footprint: estimate } = message;

@@ -10,7 +10,7 @@ import type { Config } from "../config.ts";
 import { errorName } from "../log.ts";
 import type { AcceptanceRules } from "../store/intake.ts";
 import type { Store } from "../store/open-store.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { inTime, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { type Limits, limitRefusals } from "./limits.ts";
@@ -210,17 +210,14 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
   const trap = (body as Record<string, unknown>)[TRAP_FIELD];
-  const acceptance = await store.intake.accept(
-    {
-      message,
-      footprint,
-      idempotencyKey,
-      networks: isClientNeeded ? networksOf(request.ip, store.secret) : [],
-      isTrapped: trap !== undefined && trap !== "",
-    },
-    rules,
-    now?.() ?? null,
-  );
+  const submission = {
+    message,
+    footprint,
+    idempotencyKey,
+    networks: isClientNeeded ? networksOf(request.ip, store.secret) : [],
+    isTrapped: trap !== undefined && trap !== "",
+  };
+  const acceptance = await inTime(store.intake.accept(submission, rules, now?.() ?? null));
   if (acceptance.kind === "key-reused") {
     throw new Refusal(422, "key-reused", "This Idempotency-Key was already used for another message.");
   }

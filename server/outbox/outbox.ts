@@ -5,7 +5,7 @@ import type { Store } from "../store/open-store.ts";
 import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
 import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
-import { type Clock, DAY_MS, MINUTE_MS, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import type { Meter } from "../watch/metrics.ts";
 
 export interface Failure {
@@ -34,7 +34,7 @@ export interface Sender {
 }
 
 export interface OutboxOptions {
-  store: Pick<Store, "messages" | "queue" | "status">;
+  store: Pick<Store, "messages" | "queue">;
   senders: readonly Sender[];
   log: Log;
   meter?: Pick<Meter, "attempted"> | undefined;
@@ -50,7 +50,7 @@ export type Outbox = ReturnType<typeof startOutbox>;
 
 /** The shortest wait after the store returned nothing, even if a delivery is due. */
 const SHORTEST_WAIT_MS = 1000;
-const LONGEST_STORE_WAIT_MS = MINUTE_MS;
+const FOLLOW_INTERVAL_MS = 1000;
 const FIRST_DELAYS_MS = [1, 5, 15, 30].map((minutes) => minutes * MINUTE_MS);
 const LATER_DELAY_MS = 60 * MINUTE_MS;
 const TRIED_FOR_MS = 5 * DAY_MS;
@@ -62,31 +62,30 @@ const LONGEST_PAUSE_MS = 15 * MINUTE_MS;
 export function startOutbox(options: OutboxOptions) {
   const { store, senders, log, clock = systemClock } = options;
   const noteDefect = createDefectLog(log);
-  const workers = senders.map((sender) => startWorker(sender, { ...options, noteDefect }, wake));
-  let isStopped = false;
-  // Rejects if the store's thread ended, which ends the server too.
-  followChanges().catch(() => {});
+  const workers = senders.map((sender) => startWorker(sender, { ...options, noteDefect }));
+  let lastChange: string | null = null;
+  const following = repeat(followChanges, FOLLOW_INTERVAL_MS, systemClock);
 
+  /** Another channel, another node or an operator's command may have queued deliveries. */
   async function followChanges(): Promise<void> {
-    for (;;) {
-      await store.status.nextChange();
-      if (isStopped) return;
-      wake();
-    }
+    const change = await store.messages.changeToken().catch(noteDefect);
+    if (typeof change !== "string" || change === lastChange) return;
+    lastChange = change;
+    wake();
   }
 
-  function wake(channel?: Channel): void {
-    for (const worker of workers) if (channel === undefined || worker.channel === channel) worker.wake();
+  function wake(): void {
+    for (const worker of workers) worker.wake();
   }
 
   return {
     get pauses(): Pause[] {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
-    wake: () => wake(),
+    wake,
     /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
     async stop(deadlineMs = 10_000): Promise<void> {
-      isStopped = true;
+      void following.stop();
       const deadline = Promise.withResolvers<void>();
       const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
       const unfinished = await Promise.all(workers.map((worker) => worker.stop(deadline.promise)));
@@ -103,138 +102,120 @@ export function startOutbox(options: OutboxOptions) {
   };
 }
 
-interface Result {
-  claim: Claim;
-  outcome: Outcome;
-  error?: string;
-  at: Date;
-}
-
 type WorkerOptions = OutboxOptions & { noteDefect: (error: unknown) => boolean };
 
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
-function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel: Channel) => void) {
-  const { store, senders, log, meter, noteDefect, onPauseChange } = options;
+function startWorker(sender: Sender, options: WorkerOptions) {
+  const { senders, log, meter, noteDefect, onPauseChange } = options;
+  const { messages, queue } = options.store;
   const { clock = systemClock, random = Math.random, pollIntervalMs = 30_000 } = options;
-  const { queue } = store;
   const { channel } = sender;
+  const { name, triedForMs, maxUnknown = Number.POSITIVE_INFINITY } = rulesOf(channel);
   const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
+  const failureLevel = rulesOf(channel).trouble === null ? "warn" : "error";
   const time = () => options.clock?.now() ?? null;
-  let pause: Omit<Pause, "channel"> | null = null;
-  let pauseMs = 0;
   /** While a pause lasts, one attempt at a time is made, after a wait. */
-  let isWaiting = false;
+  let pause: { reason: string; since: Date; waitMs: number; isWaiting: boolean } | null = null;
   /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
   let isFlushWanted = true;
-  const results = new Set<Result>();
-  /** Claimed deliveries whose result is not saved yet. */
-  let inFlight = 0;
+  /** One promise for each claimed delivery, until its result is saved. */
+  const attempts = new Set<Promise<void>>();
+  /** Claims whose result could not be saved yet. */
+  const unsaved = new Set<Claim>();
   let isStopping = false;
   let isAbandoned = false;
-  let isWoken = true;
-  let endSleep = () => {};
-  let storeWaitMs = SHORTEST_WAIT_MS;
+  const rounds = repeat(startDue, pollIntervalMs, clock, true);
 
-  function wake(): void {
-    isWoken = true;
-    endSleep();
-  }
-
-  async function work(): Promise<void> {
-    let waitMs = 0;
-    while (!isAbandoned && !(isStopping && inFlight === 0)) {
-      if (!isWoken) await sleep(waitMs);
-      // Reset before the query, so that a delivery that arrives during the query causes another round.
-      isWoken = false;
-      waitMs = await startDue();
-    }
-  }
-
-  function sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancelTimer = clock.setTimer(resolve, ms);
-      endSleep = () => {
-        cancelTimer();
-        resolve();
-      };
-    });
-  }
-
-  /** Returns the time until the next round; an attempt that ends sooner calls wake. Never rejects. */
-  async function startDue(): Promise<number> {
+  /** Never rejects. */
+  async function startDue(): Promise<void> {
+    const room = (pause ? 1 : sender.concurrency) - attempts.size;
+    // A delivery that was sent but not marked must not be claimed and sent again.
+    if (room <= 0 || pause?.isWaiting || unsaved.size > 0) return;
     try {
-      await saveResults();
-      const room = isStopping || isWaiting ? 0 : (pause ? 1 : sender.concurrency) - inFlight;
-      if (room <= 0) return pollIntervalMs;
-      // A failed flush is retried in the next round and does not prevent sending.
-      const flush = () => queue.flushBacklog(channel, time()).catch(() => null);
-      if (isFlushWanted && (await flush()) !== null) isFlushWanted = false;
       const claims = await queue.claim(channel, room, LEASE_MS, time());
-      storeWaitMs = SHORTEST_WAIT_MS;
-      for (const claim of claims) void attempt(claim);
-      if (claims.length === room) return pollIntervalMs;
-      const dueInMs = (await queue.dueInMs(channel, time())) ?? pollIntervalMs;
+      for (const claim of claims) start(claim);
+      // Fails only after the claim, so that it prevents no sending.
+      if (isFlushWanted) isFlushWanted = (await queue.flushBacklog(channel, time())) === null;
+      const dueInMs = claims.length === room ? null : await queue.dueInMs(channel, time());
       // Another server has locked the due deliveries that were not claimed, and may release them.
-      return dueInMs > 0 ? Math.min(dueInMs, pollIntervalMs) : SHORTEST_WAIT_MS;
+      if (dueInMs !== null) rounds.soon(dueInMs > 0 ? dueInMs : SHORTEST_WAIT_MS);
     } catch (error) {
-      const waitMs = storeWaitMs;
-      storeWaitMs = Math.min(storeWaitMs * 2, LONGEST_STORE_WAIT_MS);
-      if (!noteDefect(error)) {
-        log.warn(
-          { event: "store-unavailable", channel, error: errorName(error), count: results.size },
-          `The database does not answer; next attempt in ${waitMs / 1000} s (count = unsaved results)`,
-        );
-      }
-      return waitMs;
+      noteStoreError(error);
     }
   }
 
-  async function attempt(claim: Claim): Promise<void> {
-    inFlight += 1;
-    const attempted = isStopping ? { outcome: { kind: "returned" as const } } : await tryToSend(claim);
-    results.add({ claim, at: clock.now(), ...attempted });
-    wake();
+  function start(claim: Claim): void {
+    const attempt = deliver(claim).finally(() => {
+      attempts.delete(attempt);
+      rounds.soon();
+    });
+    attempts.add(attempt);
   }
 
   /** Never rejects. */
-  async function tryToSend(claim: Claim): Promise<Pick<Result, "outcome" | "error">> {
+  async function deliver(claim: Claim): Promise<void> {
+    const { message } = claim;
+    const { outcome, error } = isStopping ? { outcome: { kind: "returned" as const } } : await tryToSend(claim);
+    const { kind } = outcome;
+    const isSaved = await save(claim, outcome);
+    unsaved.delete(claim);
+    if (kind === "returned") return;
+    meter?.attempted(channel, isSaved ? kind : "unmarked");
+    if (!isSaved) return;
+    log[kind === "failed" ? failureLevel : "info"](
+      {
+        event: kind,
+        channel,
+        reference: message.reference,
+        attempts: claim.attempts,
+        ...(kind === "deferred" && { dueAt: new Date(clock.now().getTime() + outcome.delayMs) }),
+        ...(error !== undefined && { error }),
+      },
+      eventName({ kind, channel }),
+    );
+    if (kind === "delivered") await copy(claim);
+  }
+
+  /** Never rejects. `error` is for the log. */
+  async function tryToSend(claim: Claim): Promise<{ outcome: Outcome; error?: string }> {
     const { message, attempts } = claim;
-    const { triedForMs, maxUnknown } = rulesOf(channel);
-    if (triedForMs !== undefined && clock.now().getTime() > message.acceptedAt.getTime() + triedForMs) {
-      return { outcome: { kind: "skipped", error: "too-late" satisfies SkipReason } };
-    }
+    const skipped = (error: SkipReason) => ({ outcome: { kind: "skipped", error }, error }) as const;
+    const isLate = triedForMs !== undefined && clock.now().getTime() > message.acceptedAt.getTime() + triedForMs;
+    if (isLate) return skipped("too-late");
     let failure: Failure | null;
     try {
       const reason = await sender.admit?.(claim, time());
-      if (reason) return { outcome: { kind: "skipped", error: reason } };
-      failure = await sender.send(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
-      noteAnswer(failure);
+      if (reason) return skipped(reason);
+      failure = await sender.send(claim, clock.now());
     } catch (error) {
-      failure = toFailure(error, noteDefect);
+      failure = toFailure(error);
     }
+    noteAnswer(failure);
     if (failure === null) return { outcome: { kind: "delivered" } };
     const { kind, message: error, shown = error, isUnanswered = false } = failure;
     if (kind === "blocked") return { outcome: { kind: "paused", error: shown }, error };
-    if (isUnanswered && maxUnknown !== undefined && attempts >= maxUnknown) {
-      return { outcome: { kind: "failed", error: GIVEN_UP } };
-    }
+    if (isUnanswered && attempts >= maxUnknown)
+      return { outcome: { kind: "failed", error: GIVEN_UP }, error: GIVEN_UP };
     const delayMs = kind === "temporary" ? retryDelayMs(attempts, random) : null;
     if (delayMs === null) return { outcome: { kind: "failed", error: shown }, error };
     return { outcome: { kind: "deferred", delayMs, error: shown }, error };
   }
 
   function noteAnswer(failure: Failure | null): void {
-    const { name } = rulesOf(channel);
     if (failure?.kind === "blocked") {
-      if (isWaiting) return;
+      // It started before the pause.
+      if (pause?.isWaiting) return;
       const { message: error } = failure;
       const isFirst = pause === null;
-      pauseMs = isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-      pause = { reason: error, since: pause?.since ?? clock.now() };
-      isWaiting = true;
-      clock.setTimer(endWait, pauseMs);
-      const text = `${name}: nothing can be sent: ${error}; messages are kept, next attempt in ${pauseMs / 1000} s`;
-      log[isFirst ? failureLevelOf(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
+      const waitMs = pause ? Math.min(pause.waitMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+      const paused = { reason: error, since: pause?.since ?? clock.now(), waitMs, isWaiting: true };
+      pause = paused;
+      clock.setTimer(() => {
+        paused.isWaiting = false;
+        rounds.soon();
+      }, waitMs);
+      const text = `${name}: nothing can be sent: ${error}; messages are kept, next attempt in ${waitMs / 1000} s`;
+      log[isFirst ? failureLevel : "warn"]({ event: "queue-paused", channel, error }, text);
       if (isFirst) onPauseChange?.();
     } else if (pause && failure?.kind !== "temporary") {
       pause = null;
@@ -244,96 +225,68 @@ function startWorker(sender: Sender, options: WorkerOptions, wakeOther: (channel
     }
   }
 
-  function endWait(): void {
-    isWaiting = false;
-    wake();
-  }
-
-  /** Rejects if unsaved results are left: a sent but unmarked delivery must not be claimed and sent again. */
-  async function saveResults(): Promise<void> {
-    const saved = await Promise.allSettled([...results].map(save));
-    const failed = saved.find((one) => one.status === "rejected");
-    if (failed) throw failed.reason;
-  }
-
-  async function save(result: Result): Promise<void> {
-    const { claim, outcome, at } = result;
-    const isSaved = await settle(result);
-    results.delete(result);
-    inFlight -= 1;
-    const { kind } = outcome;
-    if (kind === "delivered" && next) wakeOther(next);
-    if (kind === "delivered" && isSaved) void copy(claim);
-    if (kind === "returned") return;
-    meter?.attempted(channel, isSaved ? kind : "unmarked");
-    if (!isSaved) return;
-    const { message, attempts } = claim;
-    const error = result.error ?? ("error" in outcome ? outcome.error : null);
-    log[kind === "failed" ? failureLevelOf(channel) : "info"](
-      {
-        event: kind,
-        channel,
-        reference: message.reference,
-        attempts,
-        ...(kind === "deferred" && { dueAt: new Date(at.getTime() + outcome.delayMs) }),
-        ...(error !== null && { error }),
-      },
-      eventName({ kind, channel }),
-    );
-  }
-
-  /** False if the result can never be saved. */
-  async function settle({ claim, outcome, at }: Result): Promise<boolean> {
+  /** Tries again until the store answers. False if the result can never be saved. */
+  async function save(claim: Claim, outcome: Outcome): Promise<boolean> {
     const { message } = claim;
     const { reference } = message;
-    try {
-      if (await queue.settle(claim, outcome, time(), next)) return true;
-      log.warn(
-        { event: "lease-lost", channel, reference },
-        "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
-      );
-      if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
-    } catch (error) {
-      // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
-      if (error instanceof StoreUnavailable || clock.now().getTime() - at.getTime() < LEASE_MS) throw error;
-      log.error(
-        { event: "result-lost", channel, reference, error: errorName(error) },
-        "The result of an attempt could not be saved; the message may be sent again, with the same id",
-      );
+    while (!isAbandoned) {
+      try {
+        if (await queue.settle(claim, outcome, time(), next)) return true;
+        log.warn(
+          { event: "lease-lost", channel, reference },
+          "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
+        );
+        if ((await messages.find(reference)) === null) await sender.undo?.(message);
+        return false;
+      } catch (error) {
+        unsaved.add(claim);
+        noteStoreError(error);
+        if (!(error instanceof StoreUnavailable)) {
+          log.error(
+            { event: "result-lost", channel, reference, error: errorName(error) },
+            "The result of an attempt could not be saved; the message may be sent again, with the same id",
+          );
+          return false;
+        }
+      }
+      await new Promise<void>((resolve) => clock.setTimer(resolve, pollIntervalMs));
     }
     return false;
   }
 
-  /** Never rejects, and delays no delivery. */
-  async function copy(claim: Claim): Promise<void> {
-    if (!sender.sendCopy) return;
-    inFlight += 1;
-    const failure = await sender.sendCopy(claim, clock.now()).catch((error) => toFailure(error, noteDefect));
-    if (failure) {
-      const { message: error, shown = error } = failure;
-      const { reference } = claim.message;
-      log.warn({ event: "copy-failed", channel, reference, error }, eventName({ kind: "copy-failed", channel }));
-      await queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
-    }
-    inFlight -= 1;
-    wake();
+  function noteStoreError(error: unknown): void {
+    if (noteDefect(error)) return;
+    const text = `The database does not answer; next attempt in ${pollIntervalMs / 1000} s (count = unsaved results)`;
+    log.warn({ event: "store-unavailable", channel, error: errorName(error), count: unsaved.size }, text);
   }
 
-  const running = work();
+  /** Never rejects. */
+  async function copy(claim: Claim): Promise<void> {
+    const failure = await sender.sendCopy?.(claim, clock.now()).catch(toFailure);
+    if (!failure) return;
+    const { message: error, shown = error } = failure;
+    const { reference } = claim.message;
+    log.warn({ event: "copy-failed", channel, reference, error }, eventName({ kind: "copy-failed", channel }));
+    await queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
+  }
+
+  /** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
+  function toFailure(error: unknown): Failure {
+    noteDefect(error);
+    return { kind: "temporary", message: `unexpected error (${errorName(error)})` };
+  }
+
   return {
-    channel,
     get pause(): Pause | null {
-      return pause && { channel, ...pause };
+      return pause && { channel, reason: pause.reason, since: pause.since };
     },
-    wake,
+    wake: () => rounds.soon(),
     /** Starts no more attempts. Resolves to the number of unsaved attempts, once that is 0 or at the deadline. */
     async stop(deadline: Promise<void>): Promise<number> {
       isStopping = true;
-      wake();
-      await Promise.race([running, deadline]);
+      await Promise.race([rounds.stop().then(() => Promise.all(attempts)), deadline]);
       isAbandoned = true;
-      wake();
-      return inFlight;
+      return attempts.size;
     },
   };
 }
@@ -348,17 +301,7 @@ function retryDelayMs(attempts: number, random: () => number): number | null {
   return Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random()));
 }
 
-function failureLevelOf(channel: Channel): "warn" | "error" {
-  return rulesOf(channel).trouble === null ? "warn" : "error";
-}
-
 function isQueuedAfter(channel: Channel, delivered: Channel): boolean {
   const { queuedBy } = rulesOf(channel);
   return typeof queuedBy === "object" && queuedBy.delivered === delivered;
-}
-
-/** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
-function toFailure(error: unknown, noteDefect: WorkerOptions["noteDefect"]): Failure {
-  noteDefect(error);
-  return { kind: "temporary", message: `unexpected error (${errorName(error)})` };
 }

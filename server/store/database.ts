@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { canonicalEmail } from "../../contract/email-address.ts";
 import { allTables, castTypeOf, KEYS, type NewRow, type Table } from "./tables.ts";
 
@@ -10,7 +9,7 @@ export type Query = <Row>(sql: string, values?: readonly Value[]) => Promise<Row
 
 export interface TransactionOptions {
   /** Only one node at a time runs a transaction with this lock. */
-  lock?: "accepting" | "admitting" | "migrating";
+  lock?: "accepting" | "admitting" | "alerting" | "migrating";
   /** The transaction may take minutes. */
   isLong?: boolean;
 }
@@ -28,11 +27,6 @@ export interface Sql {
 export interface Database extends Sql {
   /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given `sql`. */
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /**
-   * Resolves within a second after another process has committed a transaction since the last call. May resolve without a
-   * reason, and does not resolve while the database is away.
-   */
-  nextChange(): Promise<void>;
   /** Removes all traces of deleted rows from the database's own files. */
   eraseTraces(): Promise<void>;
   /** Rejects if the database's files were removed or replaced, or if any process found them damaged. Writes nothing. */
@@ -65,21 +59,6 @@ export interface Dialect {
   contains(text: string, part: string): string;
   /** The database's own time in milliseconds, which all nodes share; `null` if all of them are on this machine. */
   nowMs: string | null;
-}
-
-const POLL_MS = 1000;
-
-/** Polls `read`, which resolves to another value after each change. */
-export function createNextChange(read: () => Promise<unknown>, isOpen: () => boolean): () => Promise<void> {
-  let last: unknown;
-  return async () => {
-    const seen = last;
-    while (last === seen) {
-      await setTimeout(POLL_MS, undefined, { ref: false });
-      if (!isOpen()) return new Promise(() => {});
-      last = await read().catch(() => last);
-    }
-  };
 }
 
 export function toParameter(value: Value): string | number | null {

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
-import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
+import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import { type Database, insertRows, readColumn, type Sql, timeOf } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
@@ -53,8 +53,6 @@ const REPEAT_WINDOW_MS = 10 * MINUTE_MS;
 const HASH_LENGTH = 22;
 const MAX_BATCH = 256;
 const MAX_WAITING = 10_000;
-/** For a whole message, including the wait for the batch before it. */
-const ACCEPT_LIMIT_MS = 8000;
 
 interface PendingMessage {
   submission: Submission;
@@ -108,10 +106,7 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
       const one = { submission, rules, given, ...Promise.withResolvers<Acceptance>() };
       waiting.push(one);
       draining ??= drain();
-      return withinMs(ACCEPT_LIMIT_MS, one.promise, (limitMs) => {
-        const problem = `The message database did not store a message within ${limitMs / 1000} s`;
-        return new StoreUnavailable({ problem });
-      });
+      return one.promise;
     },
     async settled(): Promise<void> {
       while (draining) await draining;

@@ -5,6 +5,7 @@ import { EVENT_TEXT, EVENTS, MESSAGES, readMessages } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { createReplies } from "./replies.ts";
 import { hasWords } from "./search.ts";
+import { LESSONS_VERSION } from "./spam.ts";
 import { CHANNELS, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
 import type { RowOf } from "./tables.ts";
 
@@ -135,15 +136,15 @@ export function createMessages(database: Database, account: string | null) {
     },
 
     /**
-     * Changes after every event of any message, after a deletion (by the number of messages), and when an operator
+     * Changes after every event of any message, after a deletion (which changes the lessons), and when an operator
      * starts or ends a draft.
      */
     async changeToken(): Promise<string> {
-      const token = await onlyRow<Record<"message" | "event" | "count" | "drafts" | "minute", number | null>>(
+      const token = await onlyRow<Readonly<Record<string, string | number | null>>>(
         query,
         `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
-      (SELECT count(*) FROM messages) AS count, (SELECT count(*) FROM drafts) AS drafts,
-      (SELECT max(saved_at / ${MINUTE_MS}) FROM drafts) AS minute`,
+           (SELECT value FROM meta WHERE name = '${LESSONS_VERSION}') AS lessons,
+           (SELECT count(*) FROM drafts) AS drafts, (SELECT max(saved_at / ${MINUTE_MS}) FROM drafts) AS minute`,
       );
       return Object.values(token).join(".");
     },

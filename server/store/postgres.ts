@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import {
-  createNextChange,
   type Database,
   type Dialect,
   type Query,
-  readColumn,
   type Sql,
   type TransactionOptions,
   toParameter,
@@ -21,8 +19,9 @@ const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
 const SNAPSHOT_POLL_MS = 50;
 
-/** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
-const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1_112_763_753 };
+/** Ids of advisory locks begin here: any numbers that other programs on the same database are unlikely to use. */
+const FIRST_LOCK = 1_112_763_751;
+const LOCKS = ["migrating", "accepting", "admitting", "alerting"];
 
 const dialect: Dialect = {
   integer: "BIGINT",
@@ -54,11 +53,6 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     dialect,
     query,
     transaction: (work, options) => transaction(pool, work, options),
-    // Polled, because a pooler may pass on no notification.
-    nextChange: createNextChange(
-      async () => (await readColumn(query, "SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT)"))[0],
-      () => !pool.ending,
-    ),
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. The server's
     // operator decides how long its write-ahead log and archives are kept.
     eraseTraces: () => vacuum(pool),
@@ -176,7 +170,7 @@ async function tryTransaction<T>(
     // Repeated for a pooler that drops the settings of a new connection.
     `SET LOCAL statement_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
-    ...(lock ? [`SELECT pg_advisory_xact_lock(${LOCKS[lock]})`] : []),
+    ...(lock ? [`SELECT pg_advisory_xact_lock(${FIRST_LOCK + LOCKS.indexOf(lock)})`] : []),
   ];
   let isUsable = true;
   try {

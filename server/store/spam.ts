@@ -9,7 +9,7 @@ import type { Lesson, QuarantineReason } from "./store.ts";
 // lesson with it.
 
 /** Its value changes with every change of a lesson. */
-const VERSION = "spam_version";
+export const LESSONS_VERSION = "spam_version";
 /** The newest lessons of each kind that are read: more would take longer to read, while a message waits. */
 const MAX_LESSONS = 500;
 const IS_LESSON = "taught IS NOT NULL AND is_restricted = 0";
@@ -17,7 +17,7 @@ const IS_LESSON = "taught IS NOT NULL AND is_restricted = 0";
 const MANY_LINKS = 3;
 
 /** Call it in the transaction that changes, restricts or deletes messages. */
-export const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, VERSION, randomUUID());
+export const lessonsChanged = (query: Query): Promise<void> => writeMeta(query, LESSONS_VERSION, randomUUID());
 
 export type Spam = ReturnType<typeof createSpamFilter>;
 
@@ -27,7 +27,7 @@ export function createSpamFilter({ query, dialect }: Database) {
 
   /** Learns again if any node has changed a lesson since the last call. */
   async function recall(query: Query): Promise<typeof memory> {
-    const current = await readMeta(query, VERSION);
+    const current = await readMeta(query, LESSONS_VERSION);
     if (current === version) return memory;
     const newest = (kind: Lesson) =>
       `SELECT * FROM (SELECT taught, message, email FROM messages

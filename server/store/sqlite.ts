@@ -6,15 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Advice } from "../../contract/commands.ts";
 import { serially } from "../../contract/serially.ts";
 import { errorCode, isSystemError } from "../log.ts";
-import {
-  createNextChange,
-  type Database,
-  type Dialect,
-  type Query,
-  toParameter,
-  toRecord,
-  type Value,
-} from "./database.ts";
+import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
 import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
@@ -100,7 +92,6 @@ export async function openSqlite(
     throw error;
   }
   const upkeep = createUpkeep(db, file, onLost);
-  const dataVersion = db.prepare("PRAGMA data_version");
   const runOnFile = <T>(work: () => Promise<T>) =>
     run(async () => {
       await upkeep.verify();
@@ -115,10 +106,6 @@ export async function openSqlite(
     dialect: sqliteDialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
     transaction: (work) => runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }))),
-    nextChange: createNextChange(
-      () => runOnFile(async () => dataVersion.get()?.data_version),
-      () => db.isOpen,
-    ),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
     verify: () =>
       runOnFile(async () => {

@@ -44,12 +44,10 @@ export function markBackedUp(query: Query, now: Date): Promise<void> {
 export type Status = ReturnType<typeof createStatus>;
 
 export function createStatus(database: Database) {
-  const { query, transaction, verify, nextChange } = database;
+  const { query, transaction, verify } = database;
   const name = NODE + randomUUID();
   let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   return {
-    /** Resolves once another process has queued a delivery, or has changed anything on SQLite. */
-    nextChange,
     async lastBackupAt(): Promise<Date | null> {
       const ms = await readMeta(query, BACKED_UP);
       return ms === null ? null : new Date(Number(ms));
@@ -90,16 +88,17 @@ export function createStatus(database: Database) {
     },
 
     /** Replaces a sent alert if it is still `from`. Only one of the nodes that try gets true. */
-    async moveAlert(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
-      const [name, old, changed] = [ALERT + key, JSON.stringify(from), JSON.stringify(to)];
-      const insert = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name";
-      if (from === null) return to === null || (await query(insert, [name, changed])).length === 1;
-      const isSame = "name = $1 AND value = $2 RETURNING name";
-      const rows =
-        to === null
-          ? await query(`DELETE FROM meta WHERE ${isSame}`, [name, old])
-          : await query(`UPDATE meta SET value = $3 WHERE ${isSame}`, [name, old, changed]);
-      return rows.length === 1;
+    moveAlert(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
+      const name = ALERT + key;
+      return transaction(
+        async ({ query }) => {
+          const isSame = (await readMeta(query, name)) === (from && JSON.stringify(from));
+          if (isSame && to) await writeMeta(query, name, JSON.stringify(to));
+          else if (isSame) await query("DELETE FROM meta WHERE name = $1", [name]);
+          return isSame;
+        },
+        { lock: "alerting" },
+      );
     },
   };
 }

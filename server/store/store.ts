@@ -3,7 +3,7 @@ import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config } from "../config.ts";
 import type { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
 import { OperatorError } from "../operator-error.ts";
-import { DAY_MS } from "../time.ts";
+import { DAY_MS, withinMs } from "../time.ts";
 
 /** Everything about a channel except how it sends, which is in outbox/senders.ts. */
 interface ChannelRules {
@@ -141,6 +141,14 @@ export interface Delivery {
 
 export class StoreUnavailable extends OperatorError {
   override readonly name = "StoreUnavailable";
+}
+
+const ANSWER_LIMIT_MS = 8000;
+
+/** For who cannot wait while e.g. a disk hangs. The call itself may still complete. */
+export function inTime<T>(answer: Promise<T>): Promise<T> {
+  const problem = `The message database has not answered for ${ANSWER_LIMIT_MS / 1000} s`;
+  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable({ problem, remedy: "check its disk" }));
 }
 
 /** The store must not be used, because of e.g. another program's file or a newer schema. */

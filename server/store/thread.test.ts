@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
@@ -56,18 +56,6 @@ test.each([
     expect(error).toBeInstanceOf(kind);
     expect([error.constructor.name === kind.name, error.name, error.message]).toEqual([true, name, "because"]);
   }
-});
-
-test("rejects a call that is not answered in time", async () => {
-  const { target } = await openTarget();
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const refused = expect(target.part.wait()).rejects.toThrow("The message database has not answered for 8 s");
-  vi.advanceTimersByTime(7999);
-  expect(await target.part.echo("early")).toBe("early");
-  vi.advanceTimersByTime(1);
-  await refused;
-  expect(await target.part.echo("on")).toBe("on");
 });
 
 test("reports the end of its thread once, and rejects waiting and later calls", async () => {

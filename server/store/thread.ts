@@ -1,32 +1,11 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
-import { MINUTE_MS, withinMs } from "../time.ts";
-import type { Archive } from "./archive.ts";
-import type { People } from "./people.ts";
-import type { Queue } from "./queue.ts";
 import { type PlainError, restoreError, StoreUnavailable, toPlainError } from "./store.ts";
 
-// An object whose parts run in another thread: calling `queue.claim` here calls it there.
+// An object whose parts run in another thread: calling `queue.claim` here calls it there. A call waits for its answer
+// without a limit, because some copy or change any number of rows. Who must answer somebody limits the wait.
 
 const MAX_CALLS = 10_000;
-
-/** A call that takes longer is reported as unavailable, but may still complete. */
-const CALL_LIMIT_MS = 8000;
-/** For methods that change or copy any number of rows. */
-const LONG_CALL_LIMIT_MS = 15 * MINUTE_MS;
-const LONG_CALLS: readonly string[] = [
-  "people.finishErasure",
-  "queue.flushBacklog",
-  "queue.repairTimes",
-  "archive.markAnnounced",
-  "archive.purge",
-] satisfies (`people.${keyof People}` | `queue.${keyof Queue}` | `archive.${keyof Archive}`)[];
-/** Resolves only after a change, which may never come. */
-const ENDLESS_CALL = "status.nextChange";
-
-function limitOf(method: string): number {
-  return LONG_CALLS.includes(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS;
-}
 
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** What the thread has: the names of each part's methods, and plain values. */
@@ -35,11 +14,6 @@ type Served = Readonly<Record<string, readonly string[] | Uint8Array>>;
 const ENDED = -1;
 /** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: PlainError };
-
-function noAnswer(limitMs: number): StoreUnavailable {
-  const problem = `The message database has not answered for ${limitMs / 1000} s`;
-  return new StoreUnavailable({ problem, remedy: "check the disk that holds DATA_DIR" });
-}
 
 /**
  * Resolves to the object that `serveThread` opens in the thread of the file. `close` ends the thread. `onEnd` is called
@@ -84,7 +58,7 @@ export async function openInThread<Target>(
     const answer = Promise.withResolvers<unknown>();
     waiting.set(lastId, answer);
     thread.postMessage({ id: lastId, method, args } satisfies Call);
-    return method === ENDLESS_CALL ? answer.promise : withinMs(limitOf(method), answer.promise, noAnswer);
+    return answer.promise;
   }
   async function close(): Promise<void> {
     const closed = ended ? Promise.resolve() : call("close");

@@ -7,8 +7,9 @@ import { createDefectLog, errorCode, errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
+import { inTime } from "../store/store.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
-import { inTime, ruleOf, SILENT, type Trouble, type Watch } from "./troubles.ts";
+import { ruleOf, SILENT, type Trouble, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
   store: Pick<Store, "archive" | "status">;

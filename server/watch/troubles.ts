@@ -5,8 +5,8 @@ import { plural } from "../../contract/text.ts";
 import { errorName, isDefect } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { DeliveryCount } from "../store/queue.ts";
-import { type Channel, type DeliveryState, rulesOf, StoreUnavailable } from "../store/store.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
+import { type Channel, type DeliveryState, inTime, rulesOf, StoreUnavailable } from "../store/store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 
 // Alerts, metrics, the inbox, `stats` and preflight all use these thresholds.
 const OVERDUE_MS = HOUR_MS;
@@ -16,9 +16,6 @@ const STORE_AWAY_MS = MINUTE_MS / 2;
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
 export const LOW_DISK_REMEDY = "free some space: when the disk is full, no message can be stored";
-
-/** A busy database needs less, and Prometheus waits longer. */
-const ANSWER_LIMIT_MS = 5000;
 
 /** `critical`: messages do not arrive, or may be lost. `warning`: an operator should look. */
 type Severity = "critical" | "warning" | "info";
@@ -295,9 +292,4 @@ function ownWords(error: string | null): string {
 async function freeBytesOf(dataDir: string): Promise<number> {
   const disk = await statfs(dataDir).catch(() => null);
   return disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
-}
-
-export function inTime<T>(answer: Promise<T>): Promise<T> {
-  const problem = "The message database does not answer";
-  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable({ problem }));
 }
