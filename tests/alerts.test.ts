@@ -294,6 +294,6 @@ it("a store that never answers is away too", async () => {
   const never = () => new Promise<never>(() => {});
   const silent = withStore(store, { status: { ping: never }, queue: { countDeliveries: never } });
   const found = createWatch({ store: silent, dataDir, channels: CHANNELS, askedBy: "operator" }).find(clock.now());
-  await vi.advanceTimersByTimeAsync(5000);
+  await vi.advanceTimersByTimeAsync(8000);
   expect(await found).toMatchObject({ troubles: [{ kind: "store-away" }], facts: null });
 });
