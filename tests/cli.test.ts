@@ -19,7 +19,7 @@ import {
   submissionOf,
 } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
-import { runAtTerminal, runCli, runCliProcess, runWithInput, spawnCli } from "./support/run-cli.ts";
+import { runAtTerminal, runCli, runWithInput, spawnCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
@@ -31,24 +31,17 @@ const thenTold = (text: string, references = "BC-\\w{4}-\\w\\w(, BC-\\w{4}-\\w\\
   );
 const refused = (err: RegExp, code = 1) => ({ code, out: "", err: expect.stringMatching(err) });
 
-test("shows its help without opening the database", async () => {
-  const dataDir = join(await makeScratchFolder(), "never-made");
-  const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
-  expect(general).toMatchObject({ code: 0, err: "" });
+test("shows its help without opening the database, and one line for each invalid setting", async () => {
+  const DATA_DIR = join(await makeScratchFolder(), "never-made");
+  const { out } = await runCli({ DATA_DIR }, "--help");
   const names =
     "list show answered reply retry release spam delete export stats backup restore privacy inbox preflight";
-  for (const name of names.split(" ")) expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
-  const { out: privacy } = await runCli({ DATA_DIR: dataDir }, "privacy", "--help");
+  for (const name of names.split(" ")) expect(out).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  const { out: privacy } = await runCli({ DATA_DIR }, "privacy", "--help");
   expect(privacy).toMatch(/^ {2}export .+\n {2}rectify .+\n {2}restrict .+\n {2}erase /m);
-  expect(existsSync(dataDir)).toBe(false);
-});
-
-test("exits with 1 and one line each for invalid settings", async () => {
+  expect(existsSync(DATA_DIR)).toBe(false);
   const wrong = { PORT: "x", DATABASE_URL: "mysql://x" };
   expect(await runCli(wrong, "list")).toEqual(refused(/^PORT is not .+\nDATABASE_URL is not .+\n$/));
-  const away = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" };
-  expect(await runCli(away, "list")).toEqual(refused(/^The message database cannot be used: [^\n]+\n$/));
-  expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toEqual(refused(/^[^\n]+DATA_DIR[^\n]+\n$/));
 });
 
 describe("on SQLite", () => {

@@ -2,23 +2,46 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createTRPCClient, httpLink } from "@trpc/client";
+import superjson from "superjson";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
+import type { Router } from "../server/desk/operations.ts";
 import type { Store } from "../server/store/open-store.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
-import { type AskOptions, ask, deskOf, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
+import { type AskOptions, ask, deskOf, openInboxCommand } from "./support/inbox-command.ts";
 import { startNetwork } from "./support/network.ts";
-import { changesOf, operationsOf } from "./support/operations.ts";
 import { openPort } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
+import { untilEnd } from "./support/until-end.ts";
 
 const postgres = await sharePostgres();
 afterAll(() => postgres.stop());
 
 const CALL = "/api/operations/status";
+
+/** Calls the operations of an inbox like its page. */
+function operationsOf({ port, token }: { port: number; token: string }) {
+  const url = `http://localhost:${port}/api/operations`;
+  const headers = { authorization: `Bearer ${token}` };
+  return {
+    call: createTRPCClient<Router>({ links: [httpLink({ url, transformer: superjson, headers })] }),
+    /** Opens the stream of changes. Returns what has come so far. */
+    async changes() {
+      const chunks: string[] = [];
+      const { body } = await fetch(`${url}/changes`, { headers });
+      const keep = new WritableStream<string>({ write: (chunk) => void chunks.push(chunk) });
+      void body
+        ?.pipeThrough(new TextDecoderStream())
+        .pipeTo(keep)
+        .catch(() => {});
+      return () => chunks.join("");
+    },
+  };
+}
 
 /** A page for these tests, so that they need no build. */
 async function makePage(): Promise<string> {
@@ -32,15 +55,9 @@ async function makePage(): Promise<string> {
 /** The inbox in this process, on SQLite. */
 async function openInbox(settings: Partial<InboxOptions> = {}) {
   const dataDir = await makeScratchFolder();
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "tester" });
-  onTestFinished(() => store.close());
-  const inbox = await startInbox({
-    desk: deskOf({ store, dataDir, account: "tester" }),
-    filesDir: await makePage(),
-    port: 0,
-    ...settings,
-  });
-  onTestFinished(() => inbox.close());
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null, account: "tester" }));
+  const desk = deskOf({ store, dataDir, account: "tester" });
+  const inbox = await untilEnd(startInbox({ desk, filesDir: await makePage(), port: 0, ...settings }));
   const { port } = inbox;
   const token = inbox.url.split("#")[1] ?? "";
   const asked = (path: string, headers: AskOptions["headers"] = {}, options: AskOptions = {}) =>
@@ -164,7 +181,7 @@ test("listens on this machine's own addresses only", async () => {
 test("refuses invalid input with a sentence, and reports no defect", async () => {
   const onDefect = vi.fn();
   const { port, token, authorization, statusOf } = await openInbox({ onDefect });
-  const operations = operationsOf({ port, token });
+  const { call: operations } = operationsOf({ port, token });
   const target = { reference: "BC-AAAA-AA" };
   const wrong = [
     () => operations.list.query({ search: "x".repeat(201) }),
@@ -183,60 +200,40 @@ test("refuses invalid input with a sentence, and reports no defect", async () =>
   expect(onDefect).not.toHaveBeenCalled();
 });
 
-describe("the command", () => {
-  /** A data folder with an empty database. */
-  async function makeDataDir(): Promise<string> {
-    const dataDir = await makeScratchFolder();
-    await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
-    return dataDir;
-  }
+test("the command prints one line, asks root for a name, which signs notes and replies, and ends with Ctrl-C", async () => {
+  const dataDir = await makeScratchFolder();
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
+  const reference = await send(store);
+  const asked: string[] = [];
+  const ask = async (question: string) => {
+    asked.push(question);
+    return " Anna ";
+  };
+  const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }, { account: "root", ask }));
+  expect(asked).toEqual(["Your name, for notes and replies: "]);
+  expect(inbox.output()).toMatch(new RegExp(`^Inbox: http://\\w{20}\\.localhost:${inbox.port}/#${inbox.token}\n$`));
+  const { call, changes } = operationsOf(inbox);
+  await call.note.mutate({ reference, text: "Call" });
+  expect((await store.messages.notes([reference])).get(reference)).toMatchObject([{ author: "Anna" }]);
+  // A page that waits for changes does not prevent the command from ending.
+  await expect.poll(await changes()).toContain('"all":1');
+  expect(await inbox.stop()).toBe(0);
+});
 
-  test("prints one line with an address, and ends with Ctrl-C", async () => {
-    const dataDir = await makeDataDir();
-    const inbox = await startInboxCommand({ DATA_DIR: dataDir });
-    onTestFinished(async () => void (await inbox.stop()));
-    expect(inbox.output()).toBe(`Inbox: ${inbox.url}\n`);
-    expect((await ask(inbox.port, "/", {})).text).toContain("<!doctype html>");
-    // A page that waits for changes does not prevent the command from ending.
-    const changes = changesOf(inbox);
-    expect((await changes.next()).value).toMatchObject({ counts: { all: 0 } });
-    const next = changes.next().catch(() => "cut off");
-    expect(await inbox.stop()).toBe(0);
-    expect([{ done: true, value: undefined }, "cut off"]).toContainEqual(await next);
-    expect(inbox.output()).toMatch(new RegExp(`^Inbox: http://\\w{20}\\.localhost:${inbox.port}/#${inbox.token}\n$`));
+test("the command says what to do if its port is in use, or there is no data", async () => {
+  const dataDir = await makeScratchFolder();
+  await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
+  const blocker = createServer();
+  onTestFinished(() => void blocker.close());
+  const port = await openPort(blocker);
+  const inUse = `Port ${port} is in use; choose another with --port, or leave --port out\n`;
+  expect(await runCli({ DATA_DIR: dataDir }, "inbox", "--port", String(port))).toEqual({
+    code: 1,
+    out: "",
+    err: inUse,
   });
-
-  test("says what to do if its port is in use, there is no data, or no page, or it is used incorrectly", async () => {
-    const dataDir = await makeDataDir();
-    const blocker = createServer();
-    onTestFinished(() => void blocker.close());
-    const port = await openPort(blocker);
-    const site = { DATA_DIR: dataDir };
-    const err = `Port ${port} is in use; choose another with --port, or leave --port out\n`;
-    expect(await runCli(site, "inbox", "--port", String(port))).toEqual({ code: 1, out: "", err });
-    await expect(openInbox({ filesDir: "none" })).rejects.toThrow(/npm run build/);
-    expect(await runCli({ DATA_DIR: join(dataDir, "none") }, "inbox")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/),
-    });
-  });
-
-  test("asks root for a name, which signs notes and replies", async () => {
-    const dataDir = await makeDataDir();
-    const asked: string[] = [];
-    const ask = async (question: string) => {
-      asked.push(question);
-      return " Anna ";
-    };
-    const inbox = await openInboxCommand({ DATA_DIR: dataDir }, { account: "root", ask });
-    onTestFinished(async () => void (await inbox.stop()));
-    expect(asked).toEqual(["Your name, for notes and replies: "]);
-    const store = await openStoreInProcess({ dataDir, databaseUrl: null });
-    onTestFinished(() => store.close());
-    const reference = await send(store);
-    await operationsOf(inbox).note.mutate({ reference, text: "Call" });
-    expect((await store.messages.notes([reference])).get(reference)).toMatchObject([{ author: "Anna" }]);
-  });
+  const err = expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/);
+  expect(await runCli({ DATA_DIR: join(dataDir, "none") }, "inbox")).toMatchObject({ code: 1, err });
 });
 
 test("reports that the database is away, and works again once it is back", async () => {
@@ -247,13 +244,11 @@ test("reports that the database is away, and works again once it is back", async
   const network = await startNetwork(Number(url.port));
   url.port = String(network.port);
   const env = { DATA_DIR: await makeScratchFolder(), DATABASE_URL: url.href };
-  const inbox = await openInboxCommand(env);
-  onTestFinished(async () => void (await inbox.stop()));
-  const { list } = operationsOf(inbox);
-  await list.query({});
+  const { call, changes } = operationsOf(await untilEnd(openInboxCommand(env)));
+  await call.list.query({});
   network.become({ kind: "refused" });
-  await expect(list.query({})).rejects.toMatchObject({ data: { httpStatus: 503 } });
-  expect((await changesOf(inbox).next()).value).toMatchObject({ problem: "unavailable" });
+  await expect(call.list.query({})).rejects.toMatchObject({ data: { httpStatus: 503 } });
+  await expect.poll(await changes()).toContain('"problem":"unavailable"');
   network.become({ kind: "open" });
-  expect(await list.query({})).toMatchObject({ messages: [] });
+  expect(await call.list.query({})).toMatchObject({ messages: [] });
 });

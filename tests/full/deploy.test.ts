@@ -113,6 +113,7 @@ test("the image can be built from its context only, and its server needs only th
     }),
   );
   expect(await (await fetch(inbox.url)).text()).toContain('id="inbox"');
+  expect(await inbox.stop()).toBe(0);
 
   const [check = ""] = namesIn(lastStage, /^ {2}CMD (\[.+\])$/gm);
   const [, ...args] = JSON.parse(check) as string[];

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { runCommand } from "../../server/desk/terminal/run-command.ts";
 
@@ -9,16 +8,10 @@ const CLI = fileURLToPath(new URL("../../server/desk/command.ts", import.meta.ur
 
 type Env = Readonly<Record<string, string>>;
 
-export interface Outcome {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
 /** Runs a command in this process without a terminal. The store stays open here, as in a running server. */
-export async function runCli(env: Env, ...args: readonly string[]): Promise<Outcome> {
-  const { code, out, err } = await run(env, args, null);
-  return { code, out, err };
+export async function runCli(env: Env, ...args: readonly string[]) {
+  const { asked: _, ...outcome } = await run(env, args, null);
+  return outcome;
 }
 
 /** The same with a terminal, where each question gets this answer. */
@@ -62,12 +55,4 @@ export function spawnCli(env: Env, ...args: readonly string[]) {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-}
-
-/** Runs the real program until it ends. */
-export async function runCliProcess(env: Env, ...args: readonly string[]): Promise<Outcome> {
-  const child = spawnCli(env, ...args);
-  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
-  const [code, out, err] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-  return { code, out, err };
 }
