@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SPAM_LANGUAGES, sampleMessages } from "../../tests/support/spam-samples.ts";
+import { type Language, sampleMessages } from "../../tests/support/spam-samples.ts";
 import { learn, wordsOf } from "./spam.ts";
 import type { Lesson } from "./store.ts";
 
@@ -42,7 +42,7 @@ const textOf = (message: string) => ({ message, email: "ada@Example.com" });
 const taught = (kind: Lesson, texts: readonly string[]) => texts.map((text) => ({ ...textOf(text), taught: kind }));
 
 /** Messages spread over all openings and closings. */
-const some = (language: string, kind: Lesson, count: number) =>
+const some = (language: Language, kind: Lesson, count: number) =>
   Array.from({ length: count }, (_, index) => {
     const all = sampleMessages(language, kind, "lessons");
     return all[(index * 7) % all.length] ?? "";
@@ -60,16 +60,19 @@ test("judges only with 20 lessons of each kind, by the words that are more frequ
   expect(signsOf(textOf(spam))).not.toContain("please");
 });
 
-test.each(SPAM_LANGUAGES)("holds no genuine message in %s, however few good lessons it has in it", (language) => {
+test("holds no genuine message in a second language, however few good lessons it has in it", () => {
   const counts = ["7 0", "10 0", "40 0", "10 1", "40 1", "40 3", "40 10"];
-  for (const own of ["English", "German"]) {
+  for (const [own, second] of [
+    ["English", "German"],
+    ["German", "English"],
+  ] as const) {
     for (const [spam = 0, good = 0] of counts.map((pair) => pair.split(" ").map(Number))) {
       const { looksLikeSpam } = learn([
         ...(["spam", "good"] as const).flatMap((kind) => taught(kind, some(own, kind, 40))),
-        ...taught("spam", some(language, "spam", spam)),
-        ...taught("good", some(language, "good", good)),
+        ...taught("spam", some(second, "spam", spam)),
+        ...taught("good", some(second, "good", good)),
       ]);
-      const held = sampleMessages(language, "good", "tests").filter((text) => looksLikeSpam(textOf(text)));
+      const held = sampleMessages(second, "good", "tests").filter((text) => looksLikeSpam(textOf(text)));
       expect([own, spam, good, held]).toEqual([own, spam, good, []]);
     }
   }

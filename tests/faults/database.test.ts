@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import { rename, writeFile } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -73,27 +72,6 @@ test("if the database is removed, the server confirms nothing, sends an alert an
   const store = await untilEnd(openStoreInProcess({ dataDir: scene.dataDir, databaseUrl: null }));
   const references = (await store.messages.list({})).map(({ reference }) => reference);
   expect(new Set(references)).toEqual(new Set(scene.visitors.acknowledged));
-});
-
-test("the server exits with one line and code 1 if its database thread ends", async () => {
-  const folder = await makeScratchFolder();
-  const trigger = join(folder, "end-the-thread");
-  const preload = join(folder, "preload.mjs");
-  await writeFile(
-    preload,
-    `import { existsSync } from "node:fs";
-     import { isMainThread } from "node:worker_threads";
-     if (!isMainThread) setInterval(() => existsSync(${JSON.stringify(trigger)}) && process.exit(0), 20).unref();`,
-  );
-  const scene = await openScene();
-  const server = await scene.start({ NODE_OPTIONS: `--import=${pathToFileURL(preload).href}` });
-  await scene.visitors.post(server.url, 3);
-  const exited = once(server.process, "exit");
-  await writeFile(trigger, "");
-  expect(await exited).toEqual([1, null]);
-  expect(server.output()).toMatch(/^The message database's thread ended \([^)\n]+\); restart the server$/m);
-  // The thread may have ended after a mail was sent and before it was marked.
-  await scene.expectNothingLost(await scene.start(), 2);
 });
 
 function injectFault(skip: Skip, { process }: RunningServer, calls: string, fault: string, files: string[] = []) {
