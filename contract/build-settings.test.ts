@@ -3,20 +3,6 @@ import { parseBuildSettings } from "./build-settings.ts";
 
 const DAY_MS = 86_400_000;
 
-test("has defaults for everything", () => {
-  expect(parseBuildSettings({})).toEqual({
-    settings: {
-      siteUrl: "http://localhost:3000",
-      apiBase: "",
-      countriesUrl: "/countries.json",
-      retention: { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS },
-      siteDir: "app/",
-      postsHook: false,
-    },
-    problems: [],
-  });
-});
-
 test("spells SITE_URL as browsers do, and drops trailing slashes", () => {
   const env = { SITE_URL: "HTTPS://WWW.Example.COM:443//", API_BASE: "https://api.example.com/v1/" };
   const { settings, problems } = parseBuildSettings(env);

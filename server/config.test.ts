@@ -59,8 +59,6 @@ test.each([
   ["RATE_LIMIT", "5/2d"],
   ["HOURLY_LIMIT", "-1"],
   ["ACKNOWLEDGE", "yes"],
-  ["RETENTION", "sent=30d"],
-  ["RETENTION", "delivered=soon"],
   ["LOG_LEVEL", "loud"],
   ["SITE_URL", "example"],
   ["METRICS_PORT", "70000"],

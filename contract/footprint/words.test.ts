@@ -6,27 +6,22 @@ import { describeInputs, estimateNotes, estimateSummary, formatCost, hintsOf, re
 
 test.each([
   [4151.2, "about 4.2 t CO₂e a year"],
-  [4000, "about 4.0 t CO₂e a year"],
   [996, "about 1.0 t CO₂e a year"],
   [994, "about 990 kg CO₂e a year"],
   [4.42, "about 4.4 kg CO₂e a year"],
   [0.04, "less than 0.1 kg CO₂e a year"],
   [0, "about 0 kg CO₂e a year"],
-  [12_345, "about 12 t CO₂e a year"],
   [1_234_567, "about 1,200 t CO₂e a year"],
 ])("%d kg", (kg, words) => expect(formatTotal(kg)).toBe(words));
 
 test.each([
-  [77_824, { amount: 25, currency: "EUR" }, "about 1,950 EUR"],
   [1400, { amount: 25, currency: "EUR", includes: "VAT" }, "about 35 EUR including VAT"],
   [440, { amount: 12.5, currency: "EUR" }, "about 5.50 EUR"],
   [0.3, { amount: 25, currency: "EUR" }, "less than 0.01 EUR"],
-  [94_400, { amount: 27.35, currency: "EUR" }, "about 2,571 EUR"],
   [440, { amount: 15, currency: "JPY" }, "about 7 JPY"],
   [440, { amount: 7.5, currency: "KWD" }, "about 3.300 KWD"],
   [2300, { amount: 25, currency: "EUR" }, "about 58 EUR"],
   [7, { amount: 15, currency: "EUR" }, "about 0.11 EUR"],
-  [440, { amount: 12.5, currency: "credits" }, "about 5.50 credits"],
 ])("credits for %d kg at %j cost %s", (kg, price, cost) => expect(formatCost(kg, price)).toBe(cost));
 
 const GRIDS = "countries’ grids (10th to 90th percentile)";
@@ -48,24 +43,13 @@ test.each<[Footprint, country: string, entered: string[], summary: string, notes
     ],
   ],
   [
-    {
-      electricityKwh: 100,
-      electricityPer: "month",
-      carKm: "8,000",
-      carUnit: "mi",
-      shortFlights: 1,
-      shortFlightKm: 500,
-    },
+    { electricityKwh: 100, electricityPer: "month", carKm: "8,000", carUnit: "mi" },
     "",
-    [
-      "Electricity: 100 kWh a month (1,200 kWh a year)",
-      "Car: 8,000 miles (12,875 km), petrol",
-      "Short return flights: 1 flight of 500 km each way, as domestic flights",
-    ],
-    "about 3.5 t CO₂e a year (from 2.7 t to 5.5 t), for one person or household",
+    ["Electricity: 100 kWh a month (1,200 kWh a year)", "Car: 8,000 miles (12,875 km), petrol"],
+    "about 3.2 t CO₂e a year (from 2.5 t to 5.2 t), for one person or household",
     [
       "Electricity is from the world’s average grid (Ember, 2024).",
-      rangeNote("from 2.7 t to 5.5 t", `${GRIDS}; small and large cars`, "Short return flights"),
+      rangeNote("from 2.5 t to 5.2 t", `${GRIDS}; small and large cars`),
     ],
   ],
   [
@@ -100,13 +84,6 @@ test("says where the figures of an electric car and of hotels are from", () => {
   expect(notesIn("GB")).toEqual(expect.arrayContaining([british, "Hotels are those of United Kingdom."]));
   const average = "Electricity is from the world’s average grid (Ember, 2024).";
   expect(notesIn("CF")).toEqual(expect.arrayContaining([average, "Hotels are those of the average of 38 countries."]));
-});
-
-test("a price is said for the whole total, and none without an amount", () => {
-  const price = { amount: 25, currency: "EUR" };
-  const said = "Credits for 210 kg cost about 5.25 EUR. They do not change what you emit.";
-  expect(resultNotes(estimateOf({ gasKwh: 1000 }, ""), price)).toEqual([said]);
-  expect(resultNotes(estimateOf({ gasKwh: 0 }, ""), price)).toEqual([]);
 });
 
 test("says how a number was read as soon as it is not only digits, and how short flights are counted", () => {
