@@ -84,30 +84,24 @@ test("prints the mail server without its password and its own command, and names
     SITE_URL: "https://www.example.com",
     RETENTION: "delivered=60d,failed=1d",
   });
-  await expect
-    .poll(() => server.output())
-    .toMatch(
-      /"RETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); shorten RETENTION, or run this with the same RETENTION: sudo brighter-carbon build"/,
-    );
+  const warnings =
+    /"SITE_URL is .+; run: sudo brighter-carbon build".+"RETENTION keeps .+: sudo brighter-carbon build"/s;
+  await expect.poll(server.output).toMatch(warnings);
   expect(server.output()).toContain("messages go to SMTP server mail.example.test:587 - ");
-  expect(server.output()).not.toContain("secret");
   expect(server.output()).toContain(" - to read messages: sudo brighter-carbon inbox - ");
-  expect(server.output()).toContain(
-    String.raw`"SITE_URL is \"https://www.example.com\", but the pages were built with \"http://localhost:3000\"; run: sudo brighter-carbon build"`,
-  );
+  expect(server.output()).not.toContain("secret");
 });
 
-test("for a data folder that is not writable, prints one line and exits with code 1", async () => {
+test("prints one line for each invalid variable, or for a data folder that is not writable", async () => {
+  expect(await failToStart({ PORT: "x", SMTP_URL: "x", RATE_LIMIT: "x" })).toEqual({
+    code: 1,
+    error: expect.stringMatching(/^PORT [^\n]+\nSMTP_URL [^\n]+\nRATE_LIMIT [^\n]+\n$/),
+  });
   const locked = join(await makeScratchFolder(), "locked");
   await mkdir(locked, { mode: 0o500 });
   // File modes do not restrict root, but the kernel's own folders do.
-  const { code, error } = await failToStart({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked });
-  expect(code).toBe(1);
-  expect(error).toMatch(/^Messages cannot be stored in .+; .+ set DATA_DIR to .+\n$/);
-});
-
-test("prints one line for each invalid variable, without a stack trace", async () => {
-  const { code, error } = await failToStart({ PORT: "x", SMTP_URL: "x", RATE_LIMIT: "x" });
-  expect(code).toBe(1);
-  expect(error).toMatch(/^PORT [^\n]+\nSMTP_URL [^\n]+\nRATE_LIMIT [^\n]+\n$/);
+  expect(await failToStart({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked })).toEqual({
+    code: 1,
+    error: expect.stringMatching(/^Messages cannot be stored in .+; .+ set DATA_DIR to .+\n$/),
+  });
 });
