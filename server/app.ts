@@ -37,7 +37,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   if (meter) pages.server.prependListener("request", (...exchange) => countAnswer(...exchange, meter));
   const app: FastifyInstance = Fastify({
     serverFactory: () => pages.server,
-    bodyLimit: limits.maxBodyBytes,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },

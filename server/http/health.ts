@@ -7,29 +7,25 @@ import { withinMs } from "../time.ts";
 const STORE_TIMEOUT_MS = 2000;
 /** A client that asked within this time is a load balancer and will ask again soon. */
 const RECENTLY_ASKED_MS = 15_000;
-const MAX_NOTICE_MS = 3000;
-/** Time for requests that a load balancer forwarded before it got the answer. */
-const GRACE_MS = 250;
+/** Time for every load balancer to ask again, and for the requests that it forwarded before. */
+const NOTICE_MS = 3000;
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
 export function createReadiness() {
   let isStopping = false;
   let askedAtMs = Number.NEGATIVE_INFINITY;
-  const answered = Promise.withResolvers<void>();
   return {
     get isStopping(): boolean {
       return isStopping;
     },
     noteAsked(): void {
       askedAtMs = performance.now();
-      if (isStopping) answered.resolve();
     },
-    /** Makes `/readyz` fail. Resolves once regular callers have received the failure; at once if there are none. */
+    /** Makes `/readyz` fail. Resolves once regular callers had time to notice; at once if there are none. */
     async end(): Promise<void> {
       isStopping = true;
-      if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;
-      await Promise.race([answered.promise.then(() => wait(GRACE_MS)), wait(MAX_NOTICE_MS)]);
+      if (performance.now() - askedAtMs < RECENTLY_ASKED_MS) await wait(NOTICE_MS);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyBodyParser, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { estimateFootprint } from "../../contract/footprint/arithmetic.ts";
@@ -58,11 +58,8 @@ class Refusal extends Error {
 }
 
 const TOO_LARGE = new Refusal(413, "too-large", "Please send a shorter message.");
-const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
-  400: new Refusal(400, "malformed", "The body is not valid JSON."),
-  413: TOO_LARGE,
-  415: new Refusal(415, "wrong-type", "Send the message as application/json."),
-};
+const WRONG_TYPE = new Refusal(415, "wrong-type", "Send the message as application/json.");
+const INVALID_JSON = new Refusal(400, "malformed", "The body is not valid JSON.");
 const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would replace the visitor's characters with U+FFFD. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
@@ -79,32 +76,25 @@ const AWAY = new Refusal(
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    const parseJson = scope.getDefaultJsonParser("error", "error");
-    const { bodyLimit = 0 } = scope.initialConfig;
-    type Done = (error: Error | null, body?: unknown) => void;
-    type Parse = (request: FastifyRequest, body: string, done: Done) => void;
-    const parsedBy = (parse: Parse) => (request: FastifyRequest, stream: IncomingMessage, done: Done) =>
-      void readBody(stream, bodyLimit).then((body) => {
-        if (isUtf8(body)) parse(request, body.toString(), done);
-        else done(INVALID_UTF8);
-      }, done);
-    scope.addContentTypeParser("application/json", parsedBy(parseJson as Parse));
-    scope.addContentTypeParser(
-      FORM_TYPE,
-      parsedBy((_request, body, done) => {
-        if (isUtf8(percentDecoded(body))) done(null, Object.fromEntries(new URLSearchParams(body)));
-        else done(INVALID_UTF8);
-      }),
-    );
+    const { rules, limits, config } = options;
+    const parseJson = scope.getDefaultJsonParser("error", "error") as FastifyBodyParser<string>;
+    scope.addContentTypeParser(["application/json", FORM_TYPE], (request, stream: IncomingMessage, done) => {
+      const parse = (body: Buffer) => {
+        if (!isUtf8(body) || (isForm(request) && !isUtf8(percentDecoded(body)))) done(INVALID_UTF8);
+        else if (isForm(request)) done(null, Object.fromEntries(new URLSearchParams(body.toString())));
+        else parseJson(request, body.toString(), done);
+      };
+      readBody(stream, limits.maxBodyBytes).then(parse, done);
+    });
 
     const nowMs = () => (options.now?.() ?? new Date()).getTime();
-    const refusals = options.rules.rateLimits.length > 0 ? limitRefusals(options.limits) : null;
+    const refusals = rules.rateLimits.length > 0 ? limitRefusals(limits) : null;
 
     scope.addHook("onRequest", (request, reply, next) => {
       if (READ_HEADERS.some((name) => (request.headers[name]?.length ?? 0) > MAX_HEADER_LENGTH)) {
         return next(LONG_HEADER);
       }
-      const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
+      const verdict = judgeOrigin(request.headers, config.build.siteUrl, config.allowedOrigins);
       if (verdict === "foreign") return next(FOREIGN);
       if (verdict === "allowed") {
         reply.header("access-control-allow-origin", request.headers.origin).header("vary", "origin");
@@ -168,10 +158,9 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-function percentDecoded(body: string): Buffer {
-  const bytes = Buffer.from(body).toString("latin1");
-  const decoded = bytes.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(decoded, "latin1");
+function percentDecoded(body: Buffer): Buffer {
+  const toByte = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  return Buffer.from(body.toString("latin1").replaceAll(/%([0-9a-f]{2})/gi, toByte), "latin1");
 }
 
 /** Browsers send `Origin` with every cross-site post, and pages cannot forge it. */
@@ -278,5 +267,5 @@ function refusalOf(error: Error & { statusCode?: number }): Refusal {
   if (error instanceof StoreUnavailable) return AWAY;
   const { statusCode = 500 } = error;
   if (statusCode >= 500) return new Refusal(500, "failure", "Something went wrong on our side. Please try again.");
-  return CLIENT_ERROR[statusCode] ?? new Refusal(statusCode, "malformed", "The request could not be read.");
+  return statusCode === 415 ? WRONG_TYPE : INVALID_JSON;
 }
