@@ -11,13 +11,13 @@ import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
 import { errorCode } from "../log.ts";
 import { MailError } from "../mail/mailer.ts";
-import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
+import { createSmtpMailer, type SmtpLimits } from "../mail/smtp.ts";
 import { BuildMissing, DIST_DIR, outdatedSettings } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
 import { postEvent } from "../outbox/hook.ts";
 import { openStore } from "../store/open-store.ts";
 import { StoreNotReady } from "../store/store.ts";
-import { DAY_MS } from "../time.ts";
+import { DAY_MS, systemClock } from "../time.ts";
 import { postAlert } from "../watch/alerts.ts";
 import { LOW_DISK_BYTES, LOW_DISK_REMEDY } from "../watch/troubles.ts";
 import { table } from "./terminal/texts.ts";
@@ -234,7 +234,7 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
   }
   const { host: where, username } = new URL(smtpUrl);
   try {
-    await tryToSignIn(smtpUrl, limits);
+    await createSmtpMailer(smtpUrl, systemClock, limits).tryToSignIn();
     return ok("mail server", `${where} ${username ? "accepts the sign-in" : "answers, without a sign-in"}`);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;

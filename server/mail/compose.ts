@@ -9,7 +9,7 @@ import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
 import { QUARANTINE_REASON } from "../message-words.ts";
-import type { Reply, ThreadedReply } from "../store/replies.ts";
+import type { ThreadedReply } from "../store/replies.ts";
 import type { StoredMessage } from "../store/store.ts";
 
 export interface MailIdentity {
@@ -29,29 +29,38 @@ export interface ComposedMail extends SendMailOptions {
 
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
   return {
-    ...toTeam(message, identity, teamSubject(message)),
-    messageId: messageId(message, identity.mailFrom),
-    date: message.acceptedAt,
+    ...teamMail(message, identity, message.acceptedAt),
+    subject: teamSubject(message),
     text: textBody(message, identity),
   };
 }
 
 function teamSubject({ reference, name, country }: StoredMessage): string {
-  return `[${reference}] Message from ${name}${country && `, ${countryName(country)}`}`;
+  return headerText(`[${reference}] Message from ${name}${country && `, ${countryName(country)}`}`);
 }
 
-/** `mailTo` is the only recipient, because the envelope is not derived from any header. */
-function toTeam(message: StoredMessage, identity: MailIdentity, subject: string) {
+type MessageIds = Pick<StoredMessage, "id" | "reference">;
+type Author = Pick<MailIdentity, "brand" | "mailFrom">;
+
+/** `to` is the only recipient, because the envelope is not derived from any header. */
+function plainMail(to: string, ids: MessageIds, { brand, mailFrom }: Author, date: Date, part?: string) {
   return {
-    reference: message.reference,
-    envelope: { from: identity.mailFrom, to: [identity.mailTo] },
-    from: { name: headerText(identity.brand), address: identity.mailFrom },
-    to: { name: "", address: identity.mailTo },
-    // Some mail servers refuse a mail with such an address in its header, and the team must get every message.
-    replyTo: needsSmtpUtf8(message.email) ? "" : { name: headerText(message.name), address: message.email },
-    subject: headerText(subject),
+    reference: ids.reference,
+    envelope: { from: mailFrom, to: [to] },
+    from: { name: headerText(brand), address: mailFrom },
+    to: { name: "", address: to },
+    messageId: messageId(ids, mailFrom, part),
+    date,
     // Quoted-printable keeps every line end, dot and trailing space as typed, and needs no 8-bit mail server.
     encoding: "quoted-printable",
+  } satisfies ComposedMail;
+}
+
+function teamMail(message: StoredMessage, identity: MailIdentity, date: Date, part?: string) {
+  return {
+    ...plainMail(identity.mailTo, message, identity, date, part),
+    // Some mail servers refuse a mail with such an address in its header, and the team must get every message.
+    replyTo: needsSmtpUtf8(message.email) ? "" : { name: headerText(message.name), address: message.email },
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
   } satisfies ComposedMail;
 }
@@ -68,24 +77,19 @@ export interface AcknowledgementSettings {
  * no sender: if it cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(
-  { id, reference, email }: Pick<StoredMessage, "id" | "reference" | "email">,
-  { brand, mailFrom }: Pick<MailIdentity, "brand" | "mailFrom">,
+  { id, reference, email }: MessageIds & Pick<StoredMessage, "email">,
+  author: Author,
   { text, facts, replyTo }: AcknowledgementSettings,
   now: Date,
 ): ComposedMail {
   const fill = (template: string) => fillFacts(template, { ...facts, reference });
   return {
-    reference,
+    ...plainMail(email, { id, reference }, author, now, "ack"),
     part: "acknowledgement",
     envelope: { from: "", to: [email] },
-    from: { name: headerText(brand), address: mailFrom },
-    to: { name: "", address: email },
     replyTo: { name: "", address: replyTo },
     subject: fill(text.subject),
-    messageId: messageId({ reference, id }, mailFrom, ".ack"),
-    date: now,
     text: fill(text.body),
-    encoding: "quoted-printable",
     // No `Precedence`: RFC 3834 does not define it, and some filters treat it as advertising.
     headers: { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" },
   };
@@ -98,30 +102,22 @@ export function composeAcknowledgement(
 export function composeReply(
   message: StoredMessage,
   identity: MailIdentity,
-  reply: ThreadedReply,
+  { key, earlier, subject, text }: ThreadedReply,
   now: Date,
 ): ComposedMail {
-  const { brand, mailFrom, mailTo } = identity;
-  const part = `reply-${partOf(reply.key)}`;
+  const part = partOf("reply", key);
   const isAcknowledged = message.deliveries.acknowledgement?.state === "delivered";
-  const earlier = reply.earlier.map((key) => `.reply-${partOf(key)}`);
-  const received = [...(isAcknowledged ? [".ack"] : []), ...earlier];
-  const [original = "", ...mails] = ["", ...received].map((suffix) => messageId(message, mailFrom, suffix));
-  const inReplyTo = mails.at(-1);
+  const received = [...(isAcknowledged ? ["ack"] : []), ...earlier.map((one) => partOf("reply", one))];
+  const references = [undefined, ...received].map((one) => messageId(message, identity.mailFrom, one));
+  const inReplyTo = received.length > 0 && references.at(-1);
   return {
-    reference: message.reference,
+    ...plainMail(message.email, message, identity, now, part),
     part,
-    envelope: { from: mailFrom, to: [message.email] },
-    from: { name: headerText(brand), address: mailFrom },
-    to: { name: "", address: message.email },
-    replyTo: { name: "", address: mailTo },
-    subject: reply.subject,
-    messageId: messageId(message, mailFrom, `.${part}`),
+    replyTo: { name: "", address: identity.mailTo },
+    subject,
     ...(inReplyTo && { inReplyTo }),
-    references: [original, ...mails],
-    date: now,
-    text: replyBody(message, identity, reply),
-    encoding: "quoted-printable",
+    references,
+    text: replyBody(message, identity, text),
   };
 }
 
@@ -129,28 +125,27 @@ export function composeReply(
 export function composeCopy(
   message: StoredMessage,
   identity: MailIdentity,
-  reply: ThreadedReply,
+  { key, earlier, text }: ThreadedReply,
   now: Date,
 ): ComposedMail {
-  const part = `copy-${partOf(reply.key)}`;
-  const earlier = reply.earlier.map((key) => `.copy-${partOf(key)}`);
-  const references = ["", ...earlier].map((suffix) => messageId(message, identity.mailFrom, suffix));
+  const part = partOf("copy", key);
+  const parts = [undefined, ...earlier.map((one) => partOf("copy", one))];
+  const references = parts.map((one) => messageId(message, identity.mailFrom, one));
   return {
-    ...toTeam(message, identity, `Re: ${teamSubject(message)}`),
+    ...teamMail(message, identity, now, part),
     part,
-    messageId: messageId(message, identity.mailFrom, `.${part}`),
+    subject: `Re: ${teamSubject(message)}`,
     inReplyTo: references.at(-1) ?? "",
     references,
-    date: now,
-    text: replyBody(message, identity, reply),
+    text: replyBody(message, identity, text),
   };
 }
 
-function partOf(key: string): string {
-  return key.slice(0, 8);
+function partOf(kind: "reply" | "copy", key: string): string {
+  return `${kind}-${key.slice(0, 8)}`;
 }
 
-function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, { text }: Reply): string {
+function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, text: string): string {
   return [text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n");
 }
 
@@ -160,8 +155,8 @@ function headerText(text: string): string {
 }
 
 /** The same for every attempt, so that mail programs can recognise an email that was sent twice. */
-function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, mailFrom: string, suffix = ""): string {
-  const local = `${reference}.${id}${suffix}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
+function messageId({ reference, id }: MessageIds, mailFrom: string, part?: string): string {
+  const local = `${reference}.${id}${part ? `.${part}` : ""}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
   return `<${local}@${domain || "localhost"}>`;
 }

@@ -22,77 +22,58 @@ export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, a
 type Server = ReturnType<typeof parseConnectionUrl>;
 
 /** Each email has a connection of its own. Sends credentials only over an encrypted connection. */
-export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
+export function createSmtpMailer(smtpUrl: string, clock = systemClock, limits = SMTP_LIMITS) {
   const server = parseConnectionUrl(smtpUrl);
   const open = new Set<SMTPConnection>();
+
+  /** Rejects only with a MailError. */
+  async function connected(work: (connection: SMTPConnection) => Promise<void>): Promise<void> {
+    const connection = new Connection(connectionOptions(server, limits));
+    const failed = Promise.withResolvers<never>();
+    connection.on("error", failed.reject);
+    connection.on("end", () => failed.reject(new Error("closed")));
+    const attempt = async () => {
+      await promised((done) => connection.connect(done));
+      await work(connection);
+      connection.quit();
+    };
+    open.add(connection);
+    try {
+      await withinMs(limits.attemptMs, Promise.race([attempt(), failed.promise]), outOfTime, clock);
+    } catch (error) {
+      throw classifySmtpError(error);
+    } finally {
+      connection.close();
+      open.delete(connection);
+    }
+  }
+
   return {
     destination: `SMTP server ${server.host}:${server.port ?? (server.secure ? 465 : 587)}`,
     async send(mail) {
-      const connection = new Connection(connectionOptions(server, SMTP_LIMITS));
       let isContentSent = false;
-      open.add(connection);
-      try {
-        await within(SMTP_LIMITS, clock, connection, async () => {
-          await connect(connection);
-          // The library sends such an address to any server, even to one that cannot deliver the mail and accepts it.
-          // This is the answer to EHLO.
-          const isUtf8 = /[ -]SMTPUTF8\b/i.test(String(connection.lastServerResponse));
-          if (!isUtf8 && mail.envelope.to.some(needsSmtpUtf8)) throw new MailError("permanent", NO_SMTPUTF8);
-          await signIn(connection, server);
-          const composed = compile(mail);
-          const content = composed.createReadStream();
-          // Once the connection has taken the last byte. The library's errors do not say how far it came.
-          content.once("end", () => (isContentSent = true));
-          await promised((done) => connection.send(composed.getEnvelope(), content, done));
-          connection.quit();
-        });
-      } catch (error) {
-        const failure = classifySmtpError(error);
+      await connected(async (connection) => {
+        // The library sends such an address to any server, even to one that cannot deliver the mail and accepts it.
+        // This is the answer to EHLO.
+        const isUtf8 = /[ -]SMTPUTF8\b/i.test(String(connection.lastServerResponse));
+        if (!isUtf8 && mail.envelope.to.some(needsSmtpUtf8)) throw new MailError("permanent", NO_SMTPUTF8);
+        await signIn(connection, server);
+        const composed = compile(mail);
+        const content = composed.createReadStream();
+        // Once the connection has taken the last byte. The library's errors do not say how far it came.
+        content.once("end", () => (isContentSent = true));
+        await promised((done) => connection.send(composed.getEnvelope(), content, done));
+      }).catch((failure: MailError) => {
         failure.isUnanswered = isContentSent && !REFUSAL.test(failure.response);
         throw failure;
-      } finally {
-        open.delete(connection);
-      }
+      });
     },
+    /** Sends nothing. */
+    tryToSignIn: () => connected((connection) => signIn(connection, server)),
     async close() {
       for (const connection of open) connection.close();
     },
-  };
-}
-
-/** Sends nothing. Rejects only with a MailError. */
-export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
-  const server = parseConnectionUrl(smtpUrl);
-  const connection = new Connection(connectionOptions(server, limits));
-  try {
-    await within(limits, systemClock, connection, async () => {
-      await connect(connection);
-      await signIn(connection, server);
-      connection.quit();
-    });
-  } catch (error) {
-    throw classifySmtpError(error);
-  }
-}
-
-async function within(
-  { attemptMs }: SmtpLimits,
-  clock: typeof systemClock,
-  connection: SMTPConnection,
-  work: () => Promise<void>,
-): Promise<void> {
-  const failed = Promise.withResolvers<never>();
-  connection.on("error", failed.reject);
-  connection.on("end", () => failed.reject(new Error("closed")));
-  try {
-    await withinMs(attemptMs, Promise.race([work(), failed.promise]), outOfTime, clock);
-  } finally {
-    connection.close();
-  }
-}
-
-function connect(connection: SMTPConnection): Promise<void> {
-  return promised((done) => connection.connect(done));
+  } satisfies Mailer & { tryToSignIn(): Promise<void> };
 }
 
 async function signIn(connection: SMTPConnection, { auth }: Server): Promise<void> {
