@@ -99,7 +99,6 @@ export interface BuiltFile {
   contentType: string;
   isCompressed: boolean;
   cache: keyof typeof CACHE_CONTROL;
-  kind: "page" | "file";
   /** The `Content-Security-Policy` of a page or SVG file, which the strictest policy would break. */
   policy?: string;
 }

@@ -108,14 +108,7 @@ const INVISIBLE_START = /^[\s\p{DI}\u2800]+/u;
 // The same without variation selectors, which belong to the character before them.
 const INVISIBLE = /(?![\u180b-\u180f\ufe00-\ufe0f])[\s\p{DI}\u2800]/u;
 
-const SPELLING: Partial<Record<FieldRules["input"], (text: string) => string>> = {
-  email: canonicalEmail,
-  tel: withAsciiDigits,
-};
-
 const NO_SUCH_COUNTRY = "Choose a country from the list.";
-
-type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
 
 export function isKnownCountry(code: string): boolean {
   const [first, second = ""] = code;
@@ -123,16 +116,15 @@ export function isKnownCountry(code: string): boolean {
 }
 
 /** Returns a valid message, or one sentence for each invalid field. Ignores unknown fields. */
-export function parseContactMessage(input: Readonly<Record<string, unknown>>): ParsedMessage {
-  const parsed = parseFields(input, FIELD_NAMES);
-  return parsed.ok ? { ok: true, message: parsed.values as ContactMessage } : parsed;
+export function parseContactMessage(input: Readonly<Record<string, unknown>>) {
+  return parseFields(input, FIELD_NAMES);
 }
 
-export function parseFields(
+export function parseFields<Field extends ContactField>(
   input: Readonly<Record<string, unknown>>,
-  names: readonly ContactField[],
-): { ok: true; values: Partial<ContactMessage> } | { ok: false; fields: FieldErrors } {
-  const values: Partial<ContactMessage> = {};
+  names: readonly Field[],
+): { ok: true; message: Pick<ContactMessage, Field> } | { ok: false; fields: FieldErrors } {
+  const message = {} as Pick<ContactMessage, Field>;
   const fields: FieldErrors = {};
   for (const field of names) {
     const value = Object.hasOwn(input, field) ? input[field] : "";
@@ -147,13 +139,13 @@ export function parseFields(
     }
     // Browsers post a text area's line ends as CRLF but count them as one character.
     const text = trimInvisible(value.replaceAll("\r\n", "\n"));
-    const spelled = SPELLING[rules.input]?.(text) ?? text;
-    values[field] = spelled;
+    message[field] =
+      rules.input === "email" ? canonicalEmail(text) : rules.input === "tel" ? withAsciiDigits(text) : text;
     // Looks for unusable characters in what was typed, because a canonical spelling leaves some of them out.
-    const problem = problemWith(rules, spelled, text);
+    const problem = problemWith(rules, message[field], text);
     if (problem) fields[field] = problem;
   }
-  return Object.keys(fields).length > 0 ? { ok: false, fields } : { ok: true, values };
+  return Object.keys(fields).length > 0 ? { ok: false, fields } : { ok: true, message };
 }
 
 function problemWithLength({ input, noun, maxLength }: FieldRules): string {

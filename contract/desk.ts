@@ -4,8 +4,6 @@ export const MAX_NOTE_LENGTH = 2000;
 export const MAX_SUBJECT_LENGTH = 200;
 export const MAX_REPLY_LENGTH = 20_000;
 export const MAX_SEARCH_LENGTH = 200;
-/** The number of people that a search returns. */
-export const MAX_PEOPLE = 50;
 
 export interface Wait {
   /** `sending`: it is due. `later`: its time has not come. */

@@ -60,7 +60,6 @@ export async function writeOutput(outDir: string, { file, content, policy }: Out
     contentType,
     isCompressed: await compressBeside(path, Buffer.from(content)),
     cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
-    kind: file.endsWith(".html") ? "page" : "file",
     ...(policy && { policy }),
   };
 }

@@ -119,8 +119,8 @@ test("every page has the metadata for search engines and shared links", async ()
 
 test("only listed pages have structured data, only two have a script, and none has a style attribute", () => {
   const withScript: string[] = [];
-  for (const { kind, file, url: path } of manifest.files) {
-    if (kind !== "page") continue;
+  for (const { file, url: path } of manifest.files) {
+    if (!file.endsWith(".html")) continue;
     const html = readFileSync(`dist/${file}`, "utf8");
     const types = elementsOf(html, "script").map(({ type }) => type);
     const [json] = contentsOf(html, 'script type="application/ld+json"');

@@ -65,6 +65,6 @@ export async function correctPerson(email: string, correction: Correction, { sto
   if (removesFootprint && !hasFootprint) {
     throw new OperatorError({ problem: `No message from ${email} has a footprint estimate; nothing was changed` });
   }
-  const count = await store.people.rectify(email, parsed.values, new Date(), removesFootprint);
+  const count = await store.people.rectify(email, parsed.message, new Date(), removesFootprint);
   return { outcome: "done" as const, messages: count, references: messages.map(({ reference }) => reference) };
 }
