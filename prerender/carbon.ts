@@ -131,20 +131,16 @@ export function carbonJson(carbon: readonly PageCarbon[]): string {
 /** carbon.txt, syntax 0.5, which tells programs what a company discloses. */
 export function carbonText(siteUrl: string, builtAt: Date): string {
   const domain = new URL(siteUrl).hostname;
-  const disclosure = (docType: string, path: string, title: string) =>
-    `  { doc_type = "${docType}", url = "${siteUrl}${path}", domain = "${domain}", title = "${title}" },`;
-  return [
-    'version = "0.5"',
-    `last_updated = "${builtAt.toISOString().slice(0, 10)}"`,
-    "",
-    "[org]",
-    "disclosures = [",
-    disclosure("web-page", CARBON_PATH, "How we count this site's carbon"),
-    disclosure("other", "/carbon.json", "Grams of CO2e for each page, as data"),
-    "]",
-    "",
-    "[upstream]",
-    "services = []",
-    "",
-  ].join("\n");
+  return `version = "0.5"
+last_updated = "${builtAt.toISOString().slice(0, 10)}"
+
+[org]
+disclosures = [
+  { doc_type = "web-page", url = "${siteUrl}${CARBON_PATH}", domain = "${domain}", title = "How we count this site's carbon" },
+  { doc_type = "other", url = "${siteUrl}/carbon.json", domain = "${domain}", title = "Grams of CO2e for each page, as data" },
+]
+
+[upstream]
+services = []
+`;
 }

@@ -20,12 +20,14 @@ export function draftDirOf(outDir: string): string {
   return `${outDir}.new`;
 }
 
-/** Leaves `outDir` as it is until the draft is complete. The next build replaces what a killed build has left. */
+/** Leaves `outDir` as it is until the draft is complete. Removes what a killed build has left. */
 export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
   const remove = (path: string) => rm(path, { recursive: true, force: true });
   const parts = [serverDir, (dir: string) => dir, manifestFile];
   const draftDir = draftDirOf(outDir);
+  const removeDraft = () => Promise.all(parts.map((partOf) => remove(partOf(draftDir))));
   try {
+    await removeDraft();
     await buildDraft();
     for (const partOf of parts) {
       await remove(partOf(outDir));
@@ -35,7 +37,7 @@ export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise
       });
     }
   } finally {
-    for (const partOf of parts) await remove(partOf(draftDir));
+    await removeDraft();
   }
 }
 

@@ -26,7 +26,6 @@ import { findPathProblems, readTexts, type SiteTexts } from "./texts.ts";
 import { writeSite } from "./write-site.ts";
 
 type Renderer = typeof import("../app/render.tsx");
-type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
 const TEXTS = "virtual:texts";
@@ -91,11 +90,7 @@ function sitePlugin(outDir: string): Plugin {
           client: {
             // React without its developer tools and its indicator of navigations, which the contact page never uses.
             define: command === "build" ? { __REACT_DEVTOOLS_GLOBAL_HOOK__: "undefined", navigation: "undefined" } : {},
-            build: {
-              outDir: draftDir,
-              emptyOutDir: true,
-              rolldownOptions: { input: SCRIPTS, output: { postBanner } },
-            },
+            build: { write: false, rolldownOptions: { input: SCRIPTS, output: { postBanner } } },
           },
           ssr: {
             build: {
@@ -173,15 +168,26 @@ async function buildSite(
   if (wrongSettings.length > 0) throw problemsError(wrongSettings);
   const { client, ssr, form } = builder.environments;
   if (!client || !ssr || !form) throw new Error("Vite has no client, ssr or form environment.");
-  const scripts = await takeScripts(await builder.build(client), outDir);
-  await builder.build(ssr);
+  const chunks = outputOf(await builder.build(client)).filter((one) => one.type === "chunk");
+  const assets = outputOf(await builder.build(ssr)).filter((one) => one.type === "asset");
   await builder.build(form);
+  const [film, contact] = ["film", "contact"].map((name) => chunks.find((one) => one.isEntry && one.name === name));
+  if (!film || !contact) throw new Error("The build made no script for the film or the form.");
+  // The film's script is small enough to inline.
+  const emitted = [
+    ...chunks.filter((one) => one !== film).map(({ fileName, code }) => ({ file: fileName, content: code })),
+    ...assets.map(({ fileName, source }) => ({ file: fileName, content: source })),
+  ];
 
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
-  const context = renderContext(settings, scripts);
-  await writeSite({ renderer, context, texts, outDir, rendererDir, isDraft });
+  const scripts = { film: { code: film.code.trim() }, contact: { url: `/${contact.fileName}` } };
+  await writeSite({ renderer, context: renderContext(settings, scripts), texts, emitted, outDir, isDraft });
   await rm(rendererDir, { recursive: true });
+}
+
+function outputOf(built: Awaited<ReturnType<ViteBuilder["build"]>>) {
+  return "output" in built ? [...built.output] : [];
 }
 
 export function loadRenderer(server: ViteDevServer): Promise<Renderer> {
@@ -241,19 +247,6 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readAll: () =>
 function problemsPage(problems: readonly Problem[]): string {
   const text = escapeHtml(problemsError(problems).message);
   return `<!doctype html><html lang="en-GB"><title>Problems</title><body><pre style="white-space: pre-wrap">${text}</pre>`;
-}
-
-/** The film's script is small enough to inline. The contact form's script is a separate file. */
-async function takeScripts(built: BuildResult, outDir: string): Promise<RenderContext["scripts"]> {
-  const chunks = "output" in built ? built.output.filter((one) => one.type === "chunk") : [];
-  const scriptOf = (name: keyof typeof SCRIPTS) => {
-    const script = chunks.find((chunk) => chunk.isEntry && chunk.name === name);
-    if (!script) throw new Error(`The build wrote no script for ${SCRIPTS[name]}.`);
-    return script;
-  };
-  const film = scriptOf("film");
-  await rm(join(outDir, film.fileName));
-  return { film: { code: film.code.trim() }, contact: { url: `/${scriptOf("contact").fileName}` } };
 }
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {

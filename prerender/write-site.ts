@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RenderContext } from "../app/screen.ts";
 import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
@@ -17,23 +17,18 @@ interface SiteBuild {
   renderer: typeof import("../app/render.tsx");
   context: RenderContext;
   texts: SiteTexts;
+  /** What Vite made for browsers, each with a hash in its name. */
+  emitted: readonly OutputFile[];
   outDir: string;
-  /** Contains the assets that the pages import. */
-  rendererDir: string;
   isDraft: boolean;
 }
 
 export async function writeSite(build: SiteBuild): Promise<void> {
-  const { renderer, context, texts, outDir, rendererDir, isDraft } = build;
+  const { renderer, context, texts, emitted, outDir, isDraft } = build;
   const { settings } = context;
   const { site, ROUTES, SPECIFIED_PATHS } = renderer;
   const indexedPaths = ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
-  const fixed = [
-    ...(await emittedFiles(outDir, "assets")),
-    ...(await emittedFiles(rendererDir, "assets")),
-    ...(await emittedFiles(rendererDir, "media")),
-    ...(await technicalFiles(settings, indexedPaths, site)),
-  ];
+  const fixed = [...emitted, ...(await technicalFiles(settings, indexedPaths, site))];
   const strings = await settingStrings(site, settings.siteDir);
   const pagePaths = ROUTES.map(({ paths }) => paths);
   const filePaths = [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"];
@@ -70,19 +65,18 @@ export async function writeSite(build: SiteBuild): Promise<void> {
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = renderer.unsetFacts(settings);
-  const { brand, contactEmail, referencePrefix, pricePerTonne, answerWithin, mailSignature } = site;
   const form = await renderer.renderForm(context);
   const { grams } = carbon.find(({ page }) => page === "/contact") ?? { grams: 0 };
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
     site: {
-      brand,
-      contactEmail,
-      referencePrefix,
-      pricePerTonne,
-      answerWithin,
-      mailSignature,
+      brand: site.brand,
+      contactEmail: site.contactEmail,
+      referencePrefix: site.referencePrefix,
+      pricePerTonne: site.pricePerTonne,
+      answerWithin: site.answerWithin,
+      mailSignature: site.mailSignature,
       facts: renderer.factsOf(settings),
       mails: texts.mails,
     },
@@ -103,12 +97,4 @@ export async function writeSite(build: SiteBuild): Promise<void> {
   if (Date.now() >= Date.parse(NEXT_FACTORS_DUE)) {
     console.log("New factors for the footprint estimate are due: a developer follows contract/footprint/factors.ts.");
   }
-}
-
-/** The files that Vite wrote into a folder, each with a hash in its name. */
-async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<OutputFile[]> {
-  const names = await readdir(join(dir, folder));
-  return Promise.all(
-    names.map(async (name) => ({ file: `${folder}/${name}`, content: await readFile(join(dir, folder, name)) })),
-  );
 }
