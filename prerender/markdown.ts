@@ -159,30 +159,25 @@ const INLINE = /^(a|br|code|del|em|img|input|strong|sup|td|th)$/;
 
 function blocksOf(root: Root): Block[] {
   const blocks: Block[] = [];
-  let block: Block = { text: "", line: 1 };
-  const add = ({ text, line }: Block) => {
-    if (text.trim() !== "") blocks.push({ text: fillMarks(text, (name) => `{${name}}`), line });
-  };
-  const end = (line = 1) => {
-    add(block);
-    block = { text: "", line };
-  };
-  const visit = (node: Nodes): void => {
-    if (node.type === "text") block.text += node.value;
-    if (!("children" in node)) return;
-    const line = node.position?.start.line;
-    const isBlock = node.type === "element" && !INLINE.test(node.tagName);
-    if (isBlock) end(line);
-    if (isElement(node, "br")) block.text += " ";
-    if (node.type === "element" && /^t[dh]$/.test(node.tagName) && block.text.trim() !== "") block.text += " | ";
+  /** Adds the text of a block. Returns that of any other node, which is part of its block. */
+  const read = (node: Nodes): string => {
+    if (node.type === "text") return node.value;
+    if (node.type !== "element" && node.type !== "root") return "";
+    const block: Block = { text: "", line: node.position?.start.line ?? 1 };
+    const isBlock = node.type === "root" || !INLINE.test(node.tagName);
+    if (isBlock) blocks.push(block);
     if (isElement(node, "img")) {
       for (const value of [node.properties.alt, node.properties.title])
-        add({ text: String(value ?? ""), line: line ?? 1 });
+        blocks.push({ ...block, text: String(value ?? "") });
     }
-    node.children.forEach(visit);
-    if (isBlock) end(line);
+    const texts = node.children.map(read);
+    if (isElement(node, "br")) block.text = " ";
+    else if (isElement(node, "tr")) block.text = texts.filter((text) => text.trim() !== "").join(" | ");
+    else block.text = texts.join("");
+    return isBlock ? "" : block.text;
   };
-  visit(root);
-  end();
-  return blocks;
+  read(root);
+  return blocks
+    .filter(({ text }) => text.trim() !== "")
+    .map(({ text, line }) => ({ text: fillMarks(text, (name) => `{${name}}`), line }));
 }

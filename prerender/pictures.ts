@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, parse, relative, resolve } from "node:path";
-import sharp from "sharp";
+import sharp, { type Sharp } from "sharp";
 import type { Look, SiteSettings } from "../app/site-schema.ts";
 import { hexColours, markOf } from "../app/styles/look.ts";
 import { type OutputFile, svgSecurityPolicy } from "./output.ts";
@@ -84,43 +84,30 @@ async function resizePicture(file: string, content: Buffer): Promise<ResizedPict
   const name = parse(file)
     .name.toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-");
-  const pictures = widths.map((width) => ({ name: `${name}-${width}.webp`, width }));
-  const files = await cachedPictures(content, [WEBP, widths], pictures, ({ width }) =>
-    sharp(content, { density: format === "svg" ? 144 : 72 })
-      .autoOrient()
-      .resize({ width })
-      .webp(WEBP)
-      .toBuffer(),
-  );
+  const density = format === "svg" ? 144 : 72;
+  const sources = widths.map(async (width) => {
+    const resized = sharp(content, { density }).autoOrient().resize({ width }).webp(WEBP);
+    return { width, file: await cachedPicture(`${name}-${width}.webp`, content, { width, WEBP }, resized) };
+  });
   const shownPx = format === "svg" ? Math.min(autoOrient.width, largestPx) : largestPx;
   return {
     width: shownPx,
     height: Math.round((shownPx * autoOrient.height) / autoOrient.width),
-    sources: pictures.map(({ width }, index) => ({ file: files[index] ?? "", width })),
+    sources: await Promise.all(sources),
   };
 }
 
-/** Draws pictures, unless they are in the cache: drawing takes most of the time of a small build. */
-async function cachedPictures<Picture extends { name: string }>(
-  content: Buffer,
-  options: unknown,
-  pictures: readonly Picture[],
-  draw: (picture: Picture) => Promise<Buffer>,
-): Promise<string[]> {
+/** Draws a picture, unless it is in the cache: drawing takes most of the time of a small build. */
+async function cachedPicture(name: string, content: Buffer, options: object, picture: Sharp): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify(options)).update(content).digest("hex").slice(0, 16);
-  const dir = resolve("node_modules/.cache/pictures", hash);
-  await mkdir(dir, { recursive: true });
-  return Promise.all(
-    pictures.map(async (picture) => {
-      const file = join(dir, picture.name);
-      if (existsSync(file)) return file;
-      // Renames the complete file, because another build may write it at the same time.
-      const draft = `${file}.${randomUUID()}`;
-      await writeFile(draft, await draw(picture));
-      await rename(draft, file);
-      return file;
-    }),
-  );
+  const file = resolve("node_modules/.cache/pictures", hash, name);
+  if (existsSync(file)) return file;
+  await mkdir(dirname(file), { recursive: true });
+  // Renames the complete file, because another build may write it at the same time.
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, await picture.toBuffer());
+  await rename(draft, file);
+  return file;
 }
 
 const POSTERS = [
@@ -139,10 +126,11 @@ export async function lookFiles({ look, heroPicture }: SiteSettings, folder: str
   const picture = join(folder, heroPicture?.file ?? "");
   if (!isFile(picture)) return media;
   const content = await readFile(picture);
-  const files = await cachedPictures(content, POSTERS, POSTERS, ({ widthPx, format, quality }) =>
-    sharp(content).autoOrient().resize(widthPx, HEIGHT_PX, { fit: "cover" })[format]({ quality }).toBuffer(),
-  );
-  for (const [index, { name }] of POSTERS.entries()) media.set(name, files[index] ?? "");
+  for (const poster of POSTERS) {
+    const { name, widthPx, format, quality } = poster;
+    const resized = sharp(content).autoOrient().resize(widthPx, HEIGHT_PX, { fit: "cover" })[format]({ quality });
+    media.set(name, await cachedPicture(name, content, poster, resized));
+  }
   return media;
 }
 
