@@ -12,6 +12,7 @@ import {
   readSecret,
   type Sql,
   timeOf,
+  type Value,
   writeMeta,
 } from "./database.ts";
 import { addEvents } from "./message-rows.ts";
@@ -39,7 +40,7 @@ export type Archive = ReturnType<typeof createArchive>;
 type Settings = Partial<Pick<Config, "dataDir" | "databaseUrl">> & { account?: string | null | undefined };
 
 export function createArchive(database: Database, { dataDir = "", databaseUrl = null, account = null }: Settings) {
-  const { query, transaction, snapshot, verify } = database;
+  const { query, transaction, verify } = database;
   return {
     ...createRetention(database),
     countAll: () => countAll(database),
@@ -54,7 +55,7 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
         };
         const copyAll = ({ dialect, query }: Sql) => {
           const to: Sql = { dialect, query: (sql, values) => query<never>(sql, values).catch(refuse) };
-          return snapshot((from) => copyRows(from, to, OF_CLIENTS));
+          return transaction((from) => copyRows(from, to, OF_CLIENTS), { isSnapshot: true });
         };
         await copy
           .query("DELETE FROM meta")
@@ -81,10 +82,10 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
       await verify();
       // Before the copy: it is the only one in this folder, and a website that runs may need the space.
       const unlock = lockFolder(dataDir, "then restore");
-      let backup: Backup | null = null;
+      let copy: Database | null = null;
       try {
-        const copy = await openBackup(file, restoringFile(dataDir));
-        backup = copy;
+        copy = await openCopy(file, restoringFile(dataDir));
+        const backup = copy;
         // A server that starts during the restore waits for the same lock before it reads anything.
         return await transaction(
           async (sql) => {
@@ -97,14 +98,15 @@ export function createArchive(database: Database, { dataDir = "", databaseUrl = 
             }
             // Only now: a website of an earlier version may have been running.
             await migrate(sql);
-            return replaceAll(sql, copy, listed, account, now).catch((error) => {
+            return replaceAll(sql, backup, listed, account, now).catch((error) => {
               throw refusalOf(file, error);
             });
           },
           { lock: "migrating", isLong: true },
         );
       } finally {
-        await backup?.close();
+        await copy?.close();
+        removeDatabase(restoringFile(dataDir));
         unlock();
       }
     },
@@ -132,29 +134,19 @@ function refusalOf(file: string, error: unknown): unknown {
   return new StoreRefused({ problem, remedy: `use another backup; ${UNCHANGED}` }, { cause: error });
 }
 
-interface Backup extends Sql {
-  close(): Promise<void>;
-}
-
-/** A copy of the backup with the tables of this version, which `close` removes. The backup stays as it is. */
-async function openBackup(file: string, copy: string): Promise<Backup> {
-  const refuse = (error: unknown) => {
+/** A copy of the backup with the tables of this version. The backup stays as it is. */
+async function openCopy(file: string, copy: string): Promise<Database> {
+  const refuse = (error: unknown): never => {
     throw refusalOf(file, error instanceof StoreUnavailable ? (error.cause ?? error) : error);
   };
-  try {
-    removeDatabase(copy);
-    createPrivateFile(copy);
-    await copyBackup(file, copy).catch(refuse);
-    const database = await openUpgraded(copy).catch(refuse);
-    return {
-      dialect: database.dialect,
-      query: (sql, values) => database.query(sql, values).catch(refuse),
-      close: () => database.close().finally(() => removeDatabase(copy)),
-    } as Backup;
-  } catch (error) {
-    removeDatabase(copy);
-    throw error;
-  }
+  removeDatabase(copy);
+  createPrivateFile(copy);
+  await copyBackup(file, copy).catch(refuse);
+  const database = await openUpgraded(copy).catch(refuse);
+  return {
+    ...database,
+    query: <Row>(sql: string, values?: readonly Value[]) => database.query<Row>(sql, values).catch(refuse),
+  };
 }
 
 async function copyBackup(file: string, copy: string): Promise<void> {

@@ -12,6 +12,8 @@ export interface TransactionOptions {
   lock?: "accepting" | "admitting" | "alerting" | "migrating";
   /** The transaction may take minutes. */
   isLong?: boolean;
+  /** It only reads, and sees one state of the database while other processes write. */
+  isSnapshot?: boolean;
 }
 
 /** A database, where each statement is a transaction of its own, or an open transaction. */
@@ -31,8 +33,6 @@ export interface Database extends Sql {
   eraseTraces(): Promise<void>;
   /** Rejects if the database's files were removed or replaced, or if any process found them damaged. Writes nothing. */
   verify(): Promise<void>;
-  /** Shows `work`, which must only read, one state of the database while other processes write. */
-  snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

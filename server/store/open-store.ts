@@ -56,7 +56,7 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
   const isSqlite = databaseUrl === null;
   if (isSqlite && !upgrades) requireFile(dataDir);
   const database = await openDatabase(settings, options);
-  const store = await createStore(database, settings, { isServer, upgrades });
+  const store = await createStore(database, settings, upgrades);
   if (isSqlite && isServer) await forgetServers(database.query);
   return store;
 }
@@ -93,11 +93,7 @@ function requireFile(dataDir: string): void {
  */
 export type Store = Awaited<ReturnType<typeof createStore>>;
 
-export async function createStore(
-  database: Database,
-  settings: Partial<StoreSettings>,
-  { isServer = false, upgrades = true }: StoreOptions = {},
-) {
+export async function createStore(database: Database, settings: Partial<StoreSettings>, upgrades = true) {
   const { retention, account = null } = settings;
   const { query, transaction } = database;
   async function prepare(sql: Sql): Promise<void> {
@@ -111,9 +107,7 @@ export async function createStore(
       await database.close();
       throw error;
     });
-  const { recall, findSpam, ...spam } = createSpamFilter(database);
-  // Now, so that the first message does not wait for it. If it fails, the first message tries again.
-  if (isServer) await recall(query).catch(() => {});
+  const { findSpam, ...spam } = createSpamFilter(database);
   const { settled, ...intake } = createIntake(database, secret, findSpam);
   const hashKey: Uint8Array = Buffer.from(secret, "hex");
   return {

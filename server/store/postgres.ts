@@ -59,7 +59,6 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
-    snapshot: (work) => tryTransaction(pool, work, { isSnapshot: true }),
     async close() {
       if (!pool.ending) await pool.end();
     },
@@ -114,7 +113,7 @@ async function vacuum(pool: pg.Pool): Promise<void> {
     await waitForOlderSnapshots(query);
     const tables = allTables().map(([table]) => table);
     await query(`VACUUM FULL ${tables.join(", ")}`).catch((error) => {
-      throw sqlState(error.cause) === LOCK_NOT_AVAILABLE ? pagesInUse() : error;
+      throw sqlState(error) === LOCK_NOT_AVAILABLE ? pagesInUse() : error;
     });
   } finally {
     // The settings end with the connection.
@@ -151,7 +150,7 @@ async function transaction<T>(pool: pg.Pool, work: Work<T>, options: Transaction
     try {
       return await tryTransaction(pool, work, options);
     } catch (error) {
-      if (!mayTryAgain(error) || tryNumber === MAX_TRIES) throw error;
+      if (!REPEATABLE.includes(sqlState(error)) || tryNumber === MAX_TRIES) throw error;
     }
   }
 }
@@ -159,7 +158,7 @@ async function transaction<T>(pool: pg.Pool, work: Work<T>, options: Transaction
 async function tryTransaction<T>(
   pool: pg.Pool,
   work: Work<T>,
-  { lock, isLong, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
+  { lock, isLong, isSnapshot }: TransactionOptions,
 ): Promise<T> {
   const client = await checked(pool.connect());
   const sql: Sql = { query: queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined), dialect };
@@ -180,15 +179,16 @@ async function tryTransaction<T>(
     await queryOf(client)("COMMIT");
     return result;
   } catch (error) {
-    isUsable = !isConnectionLost(error) && (await client.query("ROLLBACK").then(Boolean, () => false));
+    // Without a code, the server may not answer a ROLLBACK either.
+    isUsable = sqlState(error) !== undefined && (await client.query("ROLLBACK").then(Boolean, () => false));
     throw error;
   } finally {
     client.release(!isUsable);
   }
 }
 
-const SERIALIZATION_FAILURE = "40001";
-const DEADLOCK = "40P01";
+/** A serialization failure, and a deadlock. */
+const REPEATABLE: readonly (string | undefined)[] = ["40001", "40P01"];
 const LOCK_NOT_AVAILABLE = "55P03";
 const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
@@ -205,20 +205,9 @@ function toStoreError(error: unknown): unknown {
   return new StoreUnavailable({ problem, remedy: "check DATABASE_URL and the PostgreSQL server" }, { cause: error });
 }
 
-function mayTryAgain(error: unknown): boolean {
-  const code = error instanceof StoreUnavailable ? sqlState(error.cause) : undefined;
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
-}
-
-function isConnectionLost(error: unknown): boolean {
-  if (!(error instanceof StoreUnavailable)) return false;
-  const code = sqlState(error.cause);
-  // Class 57P: the server is being shut down and has ended the connection.
-  return code === undefined || code.startsWith("57P");
-}
-
 function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
+  const source = error instanceof StoreUnavailable ? error.cause : error;
+  return source instanceof pg.DatabaseError ? source.code : undefined;
 }
 
 // Never includes PostgreSQL's DETAIL, which may contain a row's values.

@@ -52,7 +52,7 @@ export async function requireVersion(sql: Sql): Promise<void> {
     const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
     throw new StoreNotReady({ problem: "The message database is empty", remedy });
   }
-  if (version < SCHEMA_VERSION) {
+  if (version !== SCHEMA_VERSION) {
     throw new StoreNotReady({
       problem: `This database was written by an older version of the program (schema ${version}, this one needs ${SCHEMA_VERSION})`,
       remedy:
@@ -70,11 +70,6 @@ export async function readSchemaVersion({ query, dialect: { findTable } }: Sql):
     throw new StoreRefused({ problem, remedy: "set DATABASE_URL to a separate database" });
   }
   const version = await readMeta(query, "schema_version");
-  if (version !== null && !/^[1-9]\d*$/.test(version)) {
-    const shown = JSON.stringify(version.slice(0, 20));
-    const problem = `The message database has the unknown schema version ${shown}`;
-    throw new StoreRefused({ problem, remedy: "restore a backup" });
-  }
   if (Number(version) > SCHEMA_VERSION) {
     const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${SCHEMA_VERSION})`;
     const remedy =

@@ -38,8 +38,6 @@ export function createSpamFilter({ query, dialect }: Database) {
   }
 
   return {
-    recall,
-
     /** The messages to quarantine, and why. None is from an address whose newest marked message is good. */
     async findSpam(
       query: Query,

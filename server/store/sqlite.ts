@@ -96,7 +96,7 @@ export async function openSqlite(
     run(async () => {
       await upkeep.verify();
       return work().catch((error) => {
-        if (isDamage(toStoreError(error))) markDamaged(db);
+        if (isDamage(error)) markDamaged(db);
         throw error;
       });
     });
@@ -105,13 +105,13 @@ export async function openSqlite(
   return {
     dialect: sqliteDialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
-    transaction: (work) => runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }))),
+    transaction: (work, { isSnapshot = false } = {}) =>
+      runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }), isSnapshot)),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
     verify: () =>
       runOnFile(async () => {
         if (isMarkedDamaged(db)) throw new StoreUnavailable(DAMAGE);
       }),
-    snapshot: (work) => runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }), "BEGIN")),
     close: () =>
       run(async () => {
         clearInterval(timer);
@@ -189,8 +189,8 @@ function queryOf(db: DatabaseSync): Query {
   };
 }
 
-async function transaction<T>(db: DatabaseSync, work: () => Promise<T>, begin = "BEGIN IMMEDIATE"): Promise<T> {
-  db.exec(begin);
+async function transaction<T>(db: DatabaseSync, work: () => Promise<T>, isSnapshot: boolean): Promise<T> {
+  db.exec(isSnapshot ? "BEGIN" : "BEGIN IMMEDIATE");
   try {
     const result = await work();
     db.exec("COMMIT");
@@ -248,7 +248,7 @@ function requireOwnFile(db: DatabaseSync, file: string): void {
     db.exec("ROLLBACK");
     if (id !== APPLICATION_ID && (id !== 0 || tables > 0)) throw new StoreRefused(refusal);
   } catch (error) {
-    throw isNotADatabase(error) ? new StoreRefused(refusal, { cause: error }) : error;
+    throw primaryCode(error) === NOT_A_DATABASE ? new StoreRefused(refusal, { cause: error }) : error;
   }
 }
 
@@ -304,7 +304,7 @@ function toStoreError(error: unknown): unknown {
 }
 
 function isDamage(error: unknown): boolean {
-  return error instanceof StoreUnavailable && DAMAGED.includes(primaryCode(error.cause));
+  return DAMAGED.includes(primaryCode(error instanceof StoreUnavailable ? error.cause : error));
 }
 
 /** Marks the file in its header, so that every process knows of the damage, also after a restart. */
@@ -318,10 +318,6 @@ function markDamaged(db: DatabaseSync): void {
 
 function isMarkedDamaged(db: DatabaseSync): boolean {
   return db.prepare("PRAGMA user_version").get()?.user_version !== 0;
-}
-
-function isNotADatabase(error: unknown): boolean {
-  return primaryCode(error) === NOT_A_DATABASE;
 }
 
 /** Extended codes such as SQLITE_IOERR_FSYNC contain the primary code in their low byte. */
