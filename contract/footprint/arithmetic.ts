@@ -18,16 +18,10 @@ import {
 } from "./factors.ts";
 import { AMOUNTS, type AmountField, type Category, type FootprintInputs } from "./fields.ts";
 
-const SHORT_MAX_KM = 3700;
-const DOMESTIC_MAX_KM = 500;
-
-/** The source has a separate factor without classes for flights up to this distance. */
-export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
-  return shortFlightKm <= DOMESTIC_MAX_KM;
-}
-
-export function isLong({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
-  return shortFlightKm > SHORT_MAX_KM;
+/** How a short flight of this distance counts. The source has one factor without classes for domestic flights. */
+export function flightKind({ shortFlightKm }: FootprintInputs): "domestic" | "short" | "long" {
+  if (shortFlightKm > 3700) return "long";
+  return shortFlightKm > 500 ? "short" : "domestic";
 }
 
 const KM_PER_MILE = 1.609344;
@@ -90,7 +84,7 @@ export function estimateFootprint(inputs: FootprintInputs, country: string): Foo
     totalKg += line.kg;
     lowKg += quantity * (range?.low ?? kgPerUnit);
     highKg += quantity * (range?.high ?? kgPerUnit);
-    if (quantity > 0 && range) between.push(...range.between.split("; "));
+    if (quantity > 0 && range) between.push(...range.between);
     else if (quantity > 0) single.push(field);
   }
   const range = {
@@ -134,8 +128,8 @@ function factorOf(
       if (inputs.carFuel === "electric") return gridFactor(country, "km", ELECTRIC_CAR_KWH_PER_KM);
       return { factor: CAR[inputs.carFuel] };
     case "shortFlights":
-      if (isDomestic(inputs)) return { factor: DOMESTIC_FLIGHT };
-      return { factor: (isLong(inputs) ? LONG_FLIGHT : SHORT_FLIGHT)[inputs.shortFlightClass] };
+      if (flightKind(inputs) === "domestic") return { factor: DOMESTIC_FLIGHT };
+      return { factor: (flightKind(inputs) === "long" ? LONG_FLIGHT : SHORT_FLIGHT)[inputs.shortFlightClass] };
     case "longFlights":
       return { factor: LONG_FLIGHT[inputs.longFlightClass] };
     case "hotelNights": {
@@ -163,19 +157,13 @@ function gridFactor(
   const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : ELECTRICITY.worldRange;
   // The table has hundredths of a gram; further digits are rounding errors.
   const kgOf = (grams: number, kwhPerUnit: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
-  const differences = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];
+  const between = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];
   const factor: Factor = {
     kgPerUnit: kgOf(gramsPerKwh, kwh.average),
     unit,
     year,
     source: country === "GB" ? uk.source : EMBER,
-    ...(differences.length > 0 && {
-      range: {
-        low: kgOf(lowGrams, kwh.small),
-        high: kgOf(highGrams, kwh.large),
-        between: differences.join("; "),
-      },
-    }),
+    ...(between.length > 0 && { range: { low: kgOf(lowGrams, kwh.small), high: kgOf(highGrams, kwh.large), between } }),
   };
   return { factor, place: own ? country : null };
 }

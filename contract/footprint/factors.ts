@@ -9,7 +9,7 @@ export interface Factor {
   year: number;
   source: string;
   /** The lowest and highest figures, if the source has several, and what they apply to. */
-  range?: { low: number; high: number; between: string };
+  range?: { low: number; high: number; between: readonly string[] };
 }
 
 /** The date by which the UK Government should have published the next factors. From then on builds say so. */
@@ -36,7 +36,7 @@ function desnz(unit: Factor["unit"], rows: Rows): Factor {
 }
 
 function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
-  return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
+  return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between: [between] } };
 }
 
 /** Per kWh generated, without losses in the grid, like all electricity figures. UK companies report with these rows. */
@@ -166,14 +166,11 @@ export const HOTEL: Readonly<Record<string, Factor>> = {
   VN: hotel("29_600_4054_13_1", 38.5),
 };
 
-export const HOTEL_COUNTRIES = Object.keys(HOTEL).length;
+const hotelKg = Object.values(HOTEL).map(({ kgPerUnit }) => kgPerUnit);
+export const HOTEL_COUNTRIES = hotelKg.length;
 
 /** For a country without its own figure: the unweighted mean of all countries that have one. */
-export const HOTEL_ELSEWHERE: Factor = averageOf(Object.values(HOTEL));
-
-function averageOf(factors: readonly Factor[]): Factor {
-  const all = factors.map(({ kgPerUnit }) => kgPerUnit);
-  const sum = all.reduce((total, kg) => total + kg, 0);
-  const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels in different countries" };
-  return { ...hotel("", Math.round((sum / all.length) * 10) / 10), range };
-}
+export const HOTEL_ELSEWHERE: Factor = {
+  ...hotel("", Math.round((hotelKg.reduce((total, kg) => total + kg, 0) / HOTEL_COUNTRIES) * 10) / 10),
+  range: { low: Math.min(...hotelKg), high: Math.max(...hotelKg), between: ["hotels in different countries"] },
+};

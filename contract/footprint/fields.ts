@@ -39,15 +39,14 @@ export const CHOICES = {
 } as const;
 
 export type Distances = Record<keyof typeof DISTANCES, number>;
-export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
+type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
 
 /** The checked inputs, with at least one amount. Missing distances and choices have their defaults. */
 export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices & Units & { people?: number };
 
-export type Units = { [Name in keyof typeof UNITS]?: (typeof UNITS)[Name][1] };
+type Units = { [Name in keyof typeof UNITS]?: (typeof UNITS)[Name][1] };
 
-export type NumberField = AmountField | keyof Distances | "people";
-export type FootprintField = NumberField | keyof Choices | keyof Units;
+export type FootprintField = AmountField | keyof Distances | "people" | keyof Choices | keyof Units;
 
 export const FIELD_PREFIX = "footprint.";
 
@@ -60,14 +59,19 @@ export function nameOf<Field extends FootprintField>(field: Field) {
 /** By field name in a form post; `footprint` is for a value that is not an object. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
 
+/** Not those of units, which are not stored. */
+export const DEFAULTS = Object.fromEntries([
+  ...Object.entries(DISTANCES).map(([name, { usual }]) => [name, usual]),
+  ...Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]]),
+]) as Distances & Choices;
+
 export const START_TEXTS = Object.fromEntries(
   [
-    ...Object.keys(AMOUNTS).map((name) => [name, ""] as const),
-    ...Object.entries(DISTANCES).map(([name, { usual }]) => [name, String(usual)] as const),
-    ...Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]] as const),
-    ...Object.entries(UNITS).map(([name, [usual]]) => [name, usual] as const),
-    ["people", ""] as const,
-  ].map(([name, text]) => [FIELD_PREFIX + name, text]),
+    ...Object.keys(AMOUNTS).map((name) => [name, ""]),
+    ...Object.entries(DEFAULTS),
+    ...Object.entries(UNITS).map(([name, [usual]]) => [name, usual]),
+    ["people", ""],
+  ].map(([name, value]) => [`${FIELD_PREFIX}${name}`, String(value)]),
 ) as Readonly<Record<EstimateName, string>>;
 
 export function optionLabel(option: string): string {

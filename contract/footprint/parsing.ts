@@ -2,26 +2,27 @@ import { withAsciiDigits } from "../text.ts";
 import {
   AMOUNTS,
   CHOICES,
-  type Choices,
+  DEFAULTS,
   DISTANCES,
   FIELD_PREFIX,
   type FootprintErrors,
-  type FootprintField,
   type FootprintInputs,
-  type NumberField,
   UNITS,
-  type Units,
 } from "./fields.ts";
 
-const MAX_AMOUNT = 1e10;
-const MAX_DISTANCE_KM = 20_000;
-const MAX_PEOPLE = 1_000_000;
 const MAX_LENGTH = 100;
-const DEFAULT_CHOICES = Object.fromEntries(
-  Object.entries(CHOICES).map(([name, { options }]) => [name, options[0]]),
-) as Choices;
 /** The sender chooses the names of unknown fields, so a response shows only the start of one. */
 const SHOWN_LENGTH = 40;
+
+const LARGEST = new Map<string, number>([
+  ...Object.keys(AMOUNTS).map((name) => [name, 1e10] as const),
+  ...Object.keys(DISTANCES).map((name) => [name, 20_000] as const),
+  ["people", 1_000_000],
+]);
+const OPTIONS = new Map<string, readonly unknown[]>([
+  ...Object.entries(CHOICES).map(([name, { options }]) => [name, options] as const),
+  ...Object.entries(UNITS),
+]);
 
 type ParsedFootprint =
   /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
@@ -38,52 +39,33 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   }
 
   const fields: FootprintErrors = {};
-  const numbers: Partial<Record<NumberField, number>> = {};
-  const choices = { ...DEFAULT_CHOICES };
-  const units: Units = {};
+  const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     // No check looks at a text that is too long for any number or choice.
     const isTooLong = typeof value === "string" && value.length > MAX_LENGTH;
     const isEmpty = value === null || (typeof value === "string" && !isTooLong && value.trim() === "");
     const key = `${FIELD_PREFIX}${name}` as const;
-    if (!isFootprintField(name)) {
+    const [largest, options] = [LARGEST.get(name), OPTIONS.get(name)];
+    if (largest === undefined && options === undefined) {
       fields.footprint = `There is no field "${name.slice(0, SHOWN_LENGTH)}" in the estimate.`;
     } else if (isEmpty) {
       // Like a field that was not sent.
-    } else if (isNumberField(name)) {
-      const read = checkNumber(isTooLong ? null : value, name);
-      if (typeof read === "number") numbers[name] = read;
-      else fields[key] = read;
-    } else {
-      const options: readonly unknown[] = isOneOf(CHOICES, name) ? CHOICES[name].options : UNITS[name];
+    } else if (options) {
       if (!options.includes(value)) fields[key] = `Choose one of: ${options.join(", ")}.`;
-      else if (isOneOf(CHOICES, name)) Object.assign(choices, { [name]: value });
-      else if (value !== options[0]) Object.assign(units, { [name]: value });
+      else if (value !== options[0]) values[name] = value;
+    } else {
+      const amount = typeof value === "string" && !isTooLong ? parseAmount(value) : value;
+      const problem = problemWithNumber(amount, largest, name === "people");
+      if (problem === null) values[name] = amount;
+      else fields[key] = problem;
     }
   }
-  const { shortFlightKm, longFlightKm, people, ...amounts } = numbers;
   // Without its distance a flight cannot be counted.
-  if (fields["footprint.shortFlightKm"]) delete amounts.shortFlights;
-  if (fields["footprint.longFlightKm"]) delete amounts.longFlights;
-  const isEmpty = Object.keys(amounts).length === 0;
-  const inputs: FootprintInputs = {
-    ...amounts,
-    shortFlightKm: shortFlightKm ?? DISTANCES.shortFlightKm.usual,
-    longFlightKm: longFlightKm ?? DISTANCES.longFlightKm.usual,
-    ...choices,
-    ...(people !== undefined && { people }),
-    ...units,
-  };
-  const rest = isEmpty ? null : inputs;
-  return Object.keys(fields).length > 0 ? { ok: false, fields, rest } : { ok: true, inputs: rest };
-}
-
-function isFootprintField(name: string): name is FootprintField {
-  return isNumberField(name) || isOneOf(CHOICES, name) || isOneOf(UNITS, name);
-}
-
-function isNumberField(name: string): name is NumberField {
-  return isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name) || name === "people";
+  if (fields["footprint.shortFlightKm"]) delete values.shortFlights;
+  if (fields["footprint.longFlightKm"]) delete values.longFlights;
+  const hasAmount = Object.keys(AMOUNTS).some((name) => name in values);
+  const inputs = hasAmount ? ({ ...DEFAULTS, ...values } as FootprintInputs) : null;
+  return Object.keys(fields).length > 0 ? { ok: false, fields, rest: inputs } : { ok: true, inputs };
 }
 
 function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -92,19 +74,12 @@ function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unk
   return Object.fromEntries(entries.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]));
 }
 
-function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is keyof Table {
-  return Object.hasOwn(table, name);
-}
-
-function checkNumber(value: unknown, field: NumberField): number | string {
-  const isCount = field === "people";
-  const max = isCount ? MAX_PEOPLE : isOneOf(DISTANCES, field) ? MAX_DISTANCE_KM : MAX_AMOUNT;
-  const amount = typeof value === "string" ? parseAmount(value) : value;
+function problemWithNumber(amount: unknown, largest = 0, isCount: boolean): string | null {
   const isNumber = typeof amount === "number" && !Number.isNaN(amount);
-  if (isNumber && amount > max) return `Enter at most ${max.toLocaleString("en-GB")}.`;
-  if (isCount && !(isNumber && amount >= 1 && Number.isInteger(amount))) return "Enter a whole number, 1 or more.";
+  if (isNumber && amount > largest) return `Enter at most ${largest.toLocaleString("en-GB")}.`;
+  if (isCount) return isNumber && amount >= 1 && Number.isInteger(amount) ? null : "Enter a whole number, 1 or more.";
   if (!isNumber) return "Enter a number, such as 1,500.";
-  return amount < 0 ? "Enter 0 or more." : amount;
+  return amount < 0 ? "Enter 0 or more." : null;
 }
 
 /**

@@ -1,12 +1,5 @@
 import { countryName } from "../contact-message.ts";
-import {
-  type FootprintEstimate,
-  type FootprintLine,
-  isDomestic,
-  isLong,
-  unitsPerYear,
-  withoutNoise,
-} from "./arithmetic.ts";
+import { type FootprintEstimate, type FootprintLine, flightKind, unitsPerYear, withoutNoise } from "./arithmetic.ts";
 import { HOTEL_COUNTRIES } from "./factors.ts";
 import {
   AMOUNTS,
@@ -121,15 +114,16 @@ function conversionOf(field: AmountField, inputs: FootprintInputs): string {
 function detailsOf(field: AmountField, inputs: FootprintInputs): string {
   if (field === "carKm") return `, ${inputs.carFuel}`;
   if (field === "shortFlights") {
-    const counted = isDomestic(inputs) ? "as domestic flights" : optionLabel(inputs.shortFlightClass);
-    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${counted}${isLong(inputs) ? ", as long flights" : ""}`;
+    const flightClass = optionLabel(inputs.shortFlightClass);
+    const counted = { domestic: "as domestic flights", short: flightClass, long: `${flightClass}, as long flights` };
+    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${counted[flightKind(inputs)]}`;
   }
   if (field === "longFlights")
     return ` of ${formatAmount(inputs.longFlightKm)} km each way, ${optionLabel(inputs.longFlightClass)}`;
   return "";
 }
 
-function describeWhom({ for: whom, people }: Partial<Pick<FootprintInputs, "for" | "people">>): string {
+function describeWhom({ for: whom, people }: FootprintInputs): string {
   const name =
     whom === "organisation" ? "an organisation" : people === undefined ? "one person or household" : "a household";
   return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
@@ -172,7 +166,8 @@ export function hintsOf(inputs: FootprintInputs, texts: Readonly<Record<Estimate
       hints[nameOf(field)] = `Read as ${formatAmount(amount)} ${unitOf(field, inputs)}${conversion}`;
     }
   }
-  const counted = isDomestic(inputs) ? "Counted as domestic: no classes" : isLong(inputs) && "Counted as long flights";
-  if (inputs.shortFlights !== undefined && counted) hints[nameOf("shortFlightKm")] = counted;
+  const counted = { domestic: "Counted as domestic: no classes", short: "", long: "Counted as long flights" };
+  const kind = flightKind(inputs);
+  if (inputs.shortFlights !== undefined && kind !== "short") hints[nameOf("shortFlightKm")] = counted[kind];
   return hints;
 }
