@@ -1,7 +1,30 @@
-import { fstatSync, openSync } from "node:fs";
-import { expect, test } from "vitest";
-import { makePipe } from "../tests/support/pipe.ts";
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { isJournal, journalLine, openLogStream, terminalLine } from "./log-stream.ts";
+
+/** A named pipe that only the test reads, on request. */
+async function makePipe() {
+  const path = join(await makeScratchFolder(), "pipe");
+  spawnSync("mkfifo", [path]);
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(fd));
+  const buffer = Buffer.alloc(65_536);
+  return {
+    path,
+    /** The next part of its content. */
+    read(): string {
+      try {
+        return buffer.toString("latin1", 0, readSync(fd, buffer));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EAGAIN") return "";
+        throw error;
+      }
+    },
+  };
+}
 
 test("writing to a pipe without a reader does not wait, and dropped lines are counted", async () => {
   const pipe = await makePipe();

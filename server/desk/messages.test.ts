@@ -19,22 +19,8 @@ async function openDesk() {
   };
   const call = createCaller({ store, dataDir, program: "", channels: CHANNELS, ...own });
   const reference = await send(store);
-  const mark = async (action: "answer" | "unanswer") => {
-    const step = randomUUID();
-    await call.act({ action, targets: [{ reference }], step });
-    return step;
-  };
-  return { store, call, reference, mark };
+  return { store, call, reference };
 }
-
-test("undoes a step once", async () => {
-  const { call, reference, mark } = await openDesk();
-  await mark("answer");
-  const step = await mark("unanswer");
-  expect(await call.undo({ step })).toEqual({ done: 1, skipped: [] });
-  expect(await call.message({ reference })).toMatchObject({ answeredAt: expect.any(Date) });
-  await expect(call.undo({ step })).rejects.toThrow(/^This can no longer be undone$/);
-});
 
 test("asks before a reply if somebody has replied since the operator opened the message", async () => {
   const { call, store, reference } = await openDesk();

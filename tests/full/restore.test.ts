@@ -1,17 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { MINUTE_MS } from "../../server/time.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
-import { postMessage } from "../support/load.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { runCli } from "../support/run-cli.ts";
-import { type RunningServer, startServer } from "../support/run-server.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
 /** Runs an operator command, as in docs/operations.md. */
@@ -20,57 +16,6 @@ async function messages(env: Record<string, string>, ...args: string[]): Promise
   expect(outcome).toMatchObject({ code: 0, err: "" });
   return outcome.out;
 }
-
-/** The emails that a site without a mail server has written. */
-const filesIn = async ({ DATA_DIR }: { DATA_DIR: string }) =>
-  (await readdir(join(DATA_DIR, "outbox")).catch(() => [])).sort();
-
-const start = (env: Record<string, string>): Promise<RunningServer> =>
-  untilEnd(startServer({ LOG_LEVEL: "error", ...env }));
-
-test("the documented commands move a site from SQLite to PostgreSQL", async () => {
-  const postgres = await untilEnd(sharePostgres());
-  const sqlite = { DATA_DIR: await makeScratchFolder() };
-  const before = await start({ ...sqlite, SMTP_URL: "smtp://127.0.0.1:1" });
-  const [first, second] = [await postMessage(before.url, "the first"), await postMessage(before.url, "the second")];
-  await before.stop();
-  const env = { ...sqlite, DATABASE_URL: await postgres.createDatabase() };
-
-  const lines =
-    /\*\*To move to PostgreSQL\*\*.+?```sh\n(.+?)```/s
-      .exec(await readFile("docs/operations.md", "utf8"))?.[1]
-      ?.split("\n") ?? [];
-  const command = lines.find((line) => line.includes("messages restore")) ?? "";
-  expect(lines.filter((line) => line !== "")).toHaveLength(4);
-  const words = command.replace("sudo brighter-carbon messages ", "").split(" ");
-  const args = words.map((word) => word.replace("/var/lib/brighter-carbon", env.DATA_DIR));
-  expect(await messages(env, ...args)).toMatch(/^2 messages restored, 2 of them to be sent\. No later erasures/);
-  // Otherwise they would wait up to a minute for their next attempt.
-  await messages(env, "retry", String(first), String(second));
-  await start(env);
-  await expect
-    .poll(() => filesIn(env), { timeout: 20_000 })
-    .toEqual([first, second].map((name) => `${name}.eml`).sort());
-});
-
-test("a restored backup has no messages of people who were erased", async () => {
-  const env = { DATA_DIR: await makeScratchFolder() };
-  const store = await untilEnd(openStoreInProcess({ dataDir: env.DATA_DIR, databaseUrl: null }));
-  const [, , deleted] = await Promise.all(
-    ["Erased@Example.com", "kept@example.com", "deleted@example.com"].map((email) =>
-      send(store, submissionOf(messageWith({ email })), new Date(Date.now() - MINUTE_MS), ["mail", "hook"]),
-    ),
-  );
-  const backup = join(env.DATA_DIR, "backup.db");
-  await messages(env, "backup", backup);
-  expect(await messages(env, "privacy", "erase", "erased@example.com", "--yes")).toMatch(/^1 message and 0/);
-  await messages(env, "delete", String(deleted), "--yes");
-  expect(await messages(env, "privacy", "erase", "deleted@example.com")).toMatch(/^There are no messages .+ recorded/);
-  expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
-    "1 message restored, 1 of them to be sent. Left out, because erased after the backup: 2 messages.\n",
-  );
-  expect(await store.messages.list({})).toMatchObject([{ email: "kept@example.com" }]);
-});
 
 test("a restore into an empty folder says that it knows no later erasures, and asks", async () => {
   const [before, env] = [{ DATA_DIR: await makeScratchFolder() }, { DATA_DIR: await makeScratchFolder() }];

@@ -27,53 +27,41 @@ export function deliveriesSuite(test: ContractTest): void {
   test.for(CHANNELS)("claims, retries and counts deliveries by %s, and no others", async (channel, { node }) => {
     const reference = await store(node, submissionOf(), NOON, CHANNELS);
     const { [channel]: _, ...others } = await look(node, reference);
-    const waiting = { state: "queued", changedAt: NOON, dueAt: later(1), attempts: 1 };
-    const expected = [
+    const expectOwn = async (own: Partial<Delivery>) =>
+      expect(await look(node, reference)).toMatchObject({ ...others, [channel]: own });
+    const waiting = { state: "queued", changedAt: NOON, dueAt: later(1), attempts: 1 } as const;
+    for (const [index, own] of [
       { ...waiting, error: "451 later" },
       { ...waiting, error: "wrong password" },
       { ...waiting, error: "wrong password" },
-      { state: "failed", changedAt: later(30), dueAt: null, attempts: 2, error: "550 no" },
-    ];
-    for (const [index, delivery] of expected.entries()) {
+      { state: "failed", changedAt: later(30), dueAt: null, attempts: 2, error: "550 no" } as const,
+    ].entries()) {
       const [now, outcome] = [later(10 * index), OTHER_OUTCOMES[index] ?? DELIVERED];
       const claim = await claimOne(node, now, channel);
       const attempts = index === 0 ? 1 : 2;
       expect(claim).toMatchObject({ channel, attempts, queuedAt: NOON, message: { reference } });
       expect(await node.queue.claim(channel, 1, MINUTE_MS, now)).toEqual([]);
-      expect(await node.queue.settle(claim, outcome, now)).toBe(true);
-      expect(await node.queue.settle(claim, outcome, now)).toBe(false);
-      expect(await look(node, reference)).toMatchObject({ ...others, [channel]: delivery });
+      for (const isFirst of [true, false]) expect(await node.queue.settle(claim, outcome, now)).toBe(isFirst);
+      await expectOwn(own);
     }
     expect(await node.queue.dueInMs(channel, later(30))).toBeNull();
     const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), reference, error: "550 no" };
-    expect(await node.queue.countDeliveries()).toContainEqual({
-      channel,
-      ...failed,
-      unseen: 0,
-      unseenSinceAt: null,
-      unseenSpam: 0,
-    });
-    expect(await node.messages.list({ state: "failed" })).toMatchObject([{ reference }]);
+    expect(await node.queue.countDeliveries()).toContainEqual(expect.objectContaining({ channel, ...failed }));
 
     expect(await act(node, "retry", [reference], later(40))).toEqual([reference]);
-    const again = { state: "queued", changedAt: later(40), dueAt: later(40), attempts: 0, error: null };
     for (const other of Object.values<Delivery>(others)) other.dueAt = later(40);
-    expect(await look(node, reference)).toMatchObject({ ...others, [channel]: again });
-    expect(await node.queue.settle(await claimOne(node, later(50), channel), DELIVERED, later(50))).toBe(true);
-    const delivered = { state: "delivered", changedAt: later(50), dueAt: null, attempts: 1, error: null };
-    expect(await look(node, reference)).toMatchObject({ ...others, [channel]: delivered });
+    await expectOwn({ state: "queued", changedAt: later(40), dueAt: later(40), attempts: 0, error: null });
+    await node.queue.settle(await claimOne(node, later(50), channel), DELIVERED, later(50));
+    await expectOwn({ state: "delivered", changedAt: later(50), dueAt: null, attempts: 1, error: null });
     expect(await node.queue.countChannel(channel)).toMatchObject({ queued: 0, delivered: 1, failed: 0 });
-    const history = [
-      { at: later(0), kind: "deferred", detail: "451 later" },
-      { at: later(10), kind: "paused", detail: "wrong password" },
-      { at: later(30), kind: "failed", detail: "550 no" },
-      { at: later(40), kind: "retried", detail: null },
-      { at: later(50), kind: "delivered", detail: null },
-    ];
-    const events = (await node.messages.history(reference)).filter(
-      (one) => one.channel === channel || one.kind === "retried",
-    );
-    expect(events).toMatchObject(history);
+    const history = (await node.messages.history(reference)).filter((one) => (one.channel ?? channel) === channel);
+    expect(history.map(({ at, kind, detail }) => [Number(at) - NOON.getTime(), kind, detail])).toEqual([
+      [0, "deferred", "451 later"],
+      [10, "paused", "wrong password"],
+      [30, "failed", "550 no"],
+      [40, "retried", null],
+      [50, "delivered", null],
+    ]);
   });
 
   test("leases due deliveries, at most as many as requested, oldest due first", async ({ node }) => {
@@ -133,22 +121,19 @@ export function deliveriesSuite(test: ContractTest): void {
     ["acknowledgement", 1],
     ["reply", 1],
     ["mail", 5],
-  ] as const)(
-    "fails a delivery by %s if worker number %i died during its attempt",
-    async ([channel, most], { node }) => {
-      const reference = await store(node, submissionOf(), NOON, [...new Set<Channel>(["mail", channel])]);
-      for (let died = 1; died <= most; died += 1) {
-        expect(await claimOne(node, later(died * MINUTE_MS), channel)).toMatchObject({ attempts: died });
-      }
-      const end = later((most + 1) * MINUTE_MS);
-      expect(await node.queue.claim(channel, 1, MINUTE_MS, end)).toEqual([]);
-      const failed = { state: "failed", changedAt: end, dueAt: null, error: GIVEN_UP };
-      expect(await look(node, reference)).toMatchObject({ [channel]: failed });
-      expect(await node.messages.history(reference)).toMatchObject([{ kind: "failed", channel, detail: GIVEN_UP }]);
-      await act(node, "retry", [reference], end);
-      expect(await claimOne(node, end, channel)).toMatchObject({ attempts: 1 });
-    },
-  );
+  ] as const)("fails a delivery by %s if worker number %i died during it", async ([channel, most], { node }) => {
+    const reference = await store(node, submissionOf(), NOON, [...new Set<Channel>(["mail", channel])]);
+    for (let died = 1; died <= most; died += 1) {
+      expect(await claimOne(node, later(died * MINUTE_MS), channel)).toMatchObject({ attempts: died });
+    }
+    const end = later((most + 1) * MINUTE_MS);
+    expect(await node.queue.claim(channel, 1, MINUTE_MS, end)).toEqual([]);
+    const failed = { state: "failed", changedAt: end, dueAt: null, error: GIVEN_UP };
+    expect(await look(node, reference)).toMatchObject({ [channel]: failed });
+    expect(await node.messages.history(reference)).toMatchObject([{ kind: "failed", channel, detail: GIVEN_UP }]);
+    await act(node, "retry", [reference], end);
+    expect(await claimOne(node, end, channel)).toMatchObject({ attempts: 1 });
+  });
 
   test("corrects times that lie ahead after a clock was set back by a day", async ({ node }) => {
     await store(node, submissionOf(), later(DAY_MS));
@@ -223,24 +208,24 @@ export function deliveriesSuite(test: ContractTest): void {
   });
 
   test("makes a channel's waiting deliveries due in a minute, once for all nodes", async ({ node, other, place }) => {
-    for (let count = 0; count < 4; count += 1) await store(node, submissionOf(), NOON, ["mail", "hook"]);
-    const list = async () => (await node.messages.list({})).toReversed();
-    const [soon = 0, waiting = 0, next = 0, old = 0] = (await list()).map(({ id }) => id);
-    const waitUntil = (id: number, dueAt: Date, changedAt = NOON) =>
-      place.sql(`UPDATE deliveries SET due_at = ${dueAt.getTime()}, attempts = 7, changed_at = ${changedAt.getTime()}
-        WHERE message_id = ${id}`);
-    await waitUntil(soon, later(MINUTE_MS));
-    await waitUntil(waiting, later(4 * HOUR_MS));
-    await waitUntil(next, later(2 * MINUTE_MS));
-    await waitUntil(old, later(4 * HOUR_MS), later(-5 * DAY_MS));
+    const ids: number[] = [];
+    const hookOf = async (id: number) => (await node.messages.list({})).find((one) => one.id === id)?.deliveries.hook;
+    for (const [dueInMs, changedInMs] of [[MINUTE_MS], [4 * HOUR_MS], [2 * MINUTE_MS], [4 * HOUR_MS, -5 * DAY_MS]]) {
+      const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
+      const { id = 0 } = (await node.messages.find(reference)) ?? {};
+      await place.sql(`UPDATE deliveries SET due_at = ${later(dueInMs ?? 0).getTime()}, attempts = 7,
+        changed_at = ${later(changedInMs ?? 0).getTime()} WHERE message_id = ${id}`);
+      ids.push(id);
+    }
+    const [soon = 0, ...waiting] = ids;
     const flush = (one: Store, now: Date) => one.queue.flushBacklog("hook", now);
     const answers = await Promise.all([flush(node, NOON), flush(other, NOON)]);
-    expect(answers.map((ids) => ids?.sort() ?? [])).toEqual(expect.arrayContaining([[], [waiting, next, old]]));
-    const deliveries = (await list()).map((message) => message.deliveries);
-    expect(deliveries.map(({ mail, hook }) => `${mail.attempts} ${hook?.attempts}`)).toEqual([
-      ...["7 7", "7 6", "7 6", "7 7"],
-    ]);
-    const dueInMs = deliveries.slice(1).map(({ hook }) => Number(hook?.dueAt) - NOON.getTime());
+    expect(answers.map((flushed) => flushed?.sort() ?? [])).toEqual(expect.arrayContaining([[], waiting]));
+    expect(await hookOf(soon)).toMatchObject({ attempts: 7, dueAt: later(MINUTE_MS) });
+    const hooks = await Promise.all(waiting.map(hookOf));
+    // Such an attempt does not count, unless the message has waited for days.
+    expect(hooks.map((hook) => hook?.attempts)).toEqual([6, 6, 7]);
+    const dueInMs = hooks.map((hook) => Number(hook?.dueAt) - NOON.getTime());
     expect(dueInMs.filter((ms) => ms >= 0 && ms < MINUTE_MS)).toEqual([...new Set(dueInMs)]);
     expect([await flush(other, later(MINUTE_MS - 1)), await flush(other, later(MINUTE_MS))]).toEqual([null, []]);
     // The clock was set back.

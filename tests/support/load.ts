@@ -22,13 +22,11 @@ const EMAIL = "load@example.com";
  */
 export function createVisitors(emailOf: (count: number) => string = () => EMAIL) {
   const acknowledged: string[] = [];
-  const answers: Answer[] = [];
   let unsettled: Letter[] = [];
   let count = 0;
 
   async function send(url: string, letter: Letter): Promise<Answer | null> {
     const answer = await post(url, letter).catch(() => null);
-    if (answer) answers.push(answer);
     if (answer?.reference) acknowledged.push(answer.reference);
     else unsettled.push(letter);
     return answer;
@@ -41,8 +39,6 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
   return {
     /** The reference of every acknowledged message. */
     acknowledged,
-    /** All answers so far. */
-    answers,
     /** Posts `times` new messages at once. */
     post: (url: string, times = 1) => Promise.all(Array.from({ length: times }, () => sendNew(url))),
     /** Each of `clients` posts one new message after another until stopped. */

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { rmSync, statSync } from "node:fs";
-import { truncate, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { missing, requirePrograms, type Skip } from "./require-program.ts";
@@ -22,11 +22,10 @@ export async function mountSmallDisk(skip: Skip) {
   const ballast = join(folder, "ballast");
   return {
     folder,
-    /** Leaves no free block, or the given number. */
-    async fill(freeBlocks = 0): Promise<void> {
+    /** Leaves no free block. */
+    async fill(): Promise<void> {
       const pour = (): Promise<void> => writeFile(ballast, BLOCK, { flag: "a" }).then(pour, expectFull);
       await pour();
-      if (freeBlocks > 0) await truncate(ballast, statSync(ballast).size - freeBlocks * BLOCK.length);
     },
     /** Frees the filled blocks. */
     free: () => rmSync(ballast),
