@@ -201,14 +201,6 @@ describe("a footprint estimate", () => {
     const nowhere = await post({ body: { ...BODY, country: "", footprint: { electricityKwh: 1000 } } });
     expect(nowhere.json().footprint.totalKg).toBeCloseTo(472.94, 9);
   });
-
-  test("is refused together with the message's fields, with one sentence each, and nothing is stored", async () => {
-    const answer = await post({ body: { ...BODY, email: "x", footprint: { electricityKwh: -1 } } });
-    const fields = { email: expect.any(String), "footprint.electricityKwh": "Enter 0 or more." };
-    expect(answer.statusCode).toBe(422);
-    expect(answer.json()).toEqual({ success: false, error: "Please correct the marked fields.", fields });
-    expect(await subject.store.messages.list({})).toEqual([]);
-  });
 });
 
 test("other origins are refused with 403, before the body is read", async () => {
