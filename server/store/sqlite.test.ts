@@ -41,12 +41,10 @@ const openIn = (dataDir: string, options?: StoreOptions): Promise<Store> =>
   untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }, options));
 
 /** A store in the current thread, whose statements can be watched. */
-async function openWith(watch: (query: Query) => Query, onTransaction = () => {}): Promise<Store> {
+async function openWith(watch: (query: Query) => Query): Promise<Store> {
   const database = await openSqlite(sqliteFile(await makeScratchFolder()));
-  const transaction: Database["transaction"] = (work, options) => {
-    onTransaction();
-    return database.transaction((sql) => work({ ...sql, query: watch(sql.query) }), options);
-  };
+  const transaction: Database["transaction"] = (work, options) =>
+    database.transaction((sql) => work({ ...sql, query: watch(sql.query) }), options);
   return untilEnd(createStore({ ...database, query: watch(database.query), transaction }, { retention: RETENTION }));
 }
 
@@ -79,17 +77,6 @@ test("a starting website ends the leases and reports of its predecessor; a comma
   const next = await openIn(folder, WEBSITE);
   expect(await next.status.website(NOON)).toMatchObject({ isRunning: false });
   expect(await claimOne(next)).toMatchObject({ attempts: 2 });
-});
-
-test("stores messages that arrive together in one commit", async () => {
-  let commits = 0;
-  const store = await openWith(
-    (query) => query,
-    () => (commits += 1),
-  );
-  commits = 0;
-  await Promise.all(Array.from({ length: 200 }, () => send(store)));
-  expect(commits).toBe(1);
 });
 
 test("limits the number of waiting messages", async () => {
