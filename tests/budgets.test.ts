@@ -60,9 +60,3 @@ test("the inbox's script stays within its budget, and is in a folder that the pu
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(234_000);
   expect(files.filter(({ file }) => scripts.some((name) => file.endsWith(name)))).toEqual([]);
 });
-
-test("the build has one script, a second one for the estimate, and no style sheet", () => {
-  const scripts = files.filter(({ file }) => file.endsWith(".js")).map(({ file }) => file.replace(/-[\w-]{8}\./, "."));
-  expect(scripts.toSorted()).toEqual(["assets/contact.js", "assets/estimate-result.js"]);
-  expect(files.filter(({ file }) => file.endsWith(".css"))).toEqual([]);
-});

@@ -8,7 +8,7 @@ import type { Store } from "../server/store/open-store.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { messageWith } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
-import { ask, listen, openPort, request } from "./support/raw-http.ts";
+import { ask, filmPath, listen, openPort, request } from "./support/raw-http.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 let subject: AppUnderTest;
@@ -19,12 +19,6 @@ afterAll(() => subject.close());
 
 const get = (url: string, headers: Record<string, string> = {}) => subject.app.inject({ url, headers });
 const contactHtml = () => readFileSync("dist/contact/index.html");
-const fileUnder = (folder: string, pattern: RegExp) => {
-  const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as { files: { url: string }[] };
-  const found = files.find(({ url }) => url.startsWith(folder) && pattern.test(url));
-  if (!found) throw new Error(`The build has no ${pattern} under ${folder}.`);
-  return found.url;
-};
 
 test("a page has the encoding that the client accepts, with a strong tag per encoding, or status 304", async () => {
   const decode = { br: brotliDecompressSync, gzip: gunzipSync, "": (bytes: Buffer) => bytes };
@@ -49,7 +43,7 @@ test("a page has the encoding that the client accepts, with a strong tag per enc
 });
 
 test("a film is served whole or by range, and cached for a year", async () => {
-  const url = fileUnder("/media/", /\.mp4$/);
+  const url = filmPath();
   const whole = await get(url);
   expect(whole.statusCode).toBe(200);
   expect(whole.headers).toMatchObject({ "accept-ranges": "bytes", "content-type": "video/mp4" });
@@ -87,7 +81,6 @@ test("sends pages while the rest is loaded, and answers other requests once it i
 
 test("answers a request from the network exactly as one that a test injects", async () => {
   const port = await listen(subject);
-  const film = fileUnder("/media/", /\.mp4$/);
   const shown = `/contact?${sentQuery("BC-7K3Q-9M", subject.store.secret)}`;
   for (const text of [
     ...["GET /contact", "GET /contact?", "HEAD /contact", "PUT /contact", `GET ${shown}`, "GET /favicon.svg"],
@@ -95,7 +88,7 @@ test("answers a request from the network exactly as one that a test injects", as
     ...["GET //contact/", "GET /%63ontact#x", "GET http://evil.example/contact", "POST /contact", "PUT /healthz"],
     ...["PUT /send-email", "PUT /send-email/", "GET /send-email/", "GET /%68ealthz", "DELETE /healthz"],
     `GET /contact if-none-match: ${(await get("/contact")).headers.etag}`,
-    `GET ${film} range: bytes=2-5`,
+    `GET ${filmPath()} range: bytes=2-5`,
   ]) {
     const [method, url, name = "x:", value = "y"] = text.split(" ");
     const received = await ask(port, request(`${method} ${url}`, [`${name} ${value}`]));

@@ -1,20 +1,10 @@
-import { createServer } from "node:http";
-import { setTimeout } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
 import { fillForm, submit } from "../../support/contact.ts";
-import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
-import { openPort } from "../../support/raw-http.ts";
 import { startServer } from "../../support/run-server.ts";
-import { COMING_SOON_PATH } from "../../support/screens.ts";
 import { startStaticHost } from "../../support/static-host.ts";
 
-let host: Awaited<ReturnType<typeof startStaticHost>>;
-test.beforeAll(async () => {
-  host = await startStaticHost();
-});
-test.afterAll(() => host.close());
-
 test("the form on a static host sends to API_BASE on another origin, if that allows it", async ({ page }) => {
+  const host = await startStaticHost();
   const api = await startServer({ ALLOWED_ORIGINS: host.url });
   try {
     // As if built with API_BASE. Without a policy, so that only the API's headers can block the request.
@@ -37,32 +27,6 @@ test("the form on a static host sends to API_BASE on another origin, if that all
     }
   } finally {
     await api.stop();
-  }
-});
-
-test("nothing moves while a page arrives in parts", async ({ page }) => {
-  const slow = createServer(async (request, response) => {
-    // The browser may still ask for a file when the test is over and the host stops.
-    const answer = await fetch(host.url + request.url).catch(() => null);
-    if (!answer) return void response.destroy();
-    const html = answer.headers.get("content-type")?.includes("html") ? await answer.text() : "";
-    response.setHeader("content-type", "text/html");
-    const cuts = ["</header>", "</h1>", "<footer", "</footer>"].map((text) => html.indexOf(text)).concat(html.length);
-    for (const [index, cut] of cuts.entries()) {
-      response.write(html.slice(cuts[index - 1] ?? 0, cut));
-      await setTimeout(150);
-    }
-    response.end();
-  });
-  try {
-    const port = await openPort(slow);
-    await recordShifts(page);
-    for (const path of ["/", COMING_SOON_PATH, "/contact", "/privacy"]) {
-      await page.goto(`http://127.0.0.1:${port}${path}`);
-      expect(await shiftsOf(page), path).toEqual([]);
-    }
-  } finally {
-    slow.close();
-    slow.closeAllConnections();
+    host.close();
   }
 });

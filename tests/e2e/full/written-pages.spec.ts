@@ -28,7 +28,7 @@ const test = base.extend<object, { origin: string }>({
   baseURL: ({ origin }, use) => use(origin),
 });
 
-test("a page from a file is readable on any screen and on paper", async ({ page }) => {
+test("a page from a file is readable on any screen", async ({ page }) => {
   await recordShifts(page);
   const table = page.getByRole("group", { name: "Table: Numbers" });
 
@@ -63,18 +63,5 @@ test("a page from a file is readable on any screen and on paper", async ({ page 
         expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
       }
     }
-  });
-
-  await test.step("it prints on white, without navigation, and in full", async () => {
-    await page.goto("/about");
-    await page.emulateMedia({ media: "print", colorScheme: "dark" });
-    await page.setViewportSize({ width: 718, height: 1000 });
-    await expect(page.getByRole("banner")).toBeHidden();
-    await expect(page.getByRole("navigation")).toHaveCount(0);
-    await expect(page.getByText("Brighter Carbon Private Limited, http://localhost:3000/about")).toBeVisible();
-    await expect(page.getByText("How long does it take? A day.")).toBeVisible();
-    expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(0);
-    await expect(page.locator("body")).toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
-    await expect(page.locator("body")).toHaveCSS("color", "rgb(0, 0, 0)");
   });
 });

@@ -27,7 +27,7 @@ export interface Driver {
   /** Presses the pointer at a position in the window. */
   press(x: number, y: number): Promise<void>;
   /** Presses keys by their DOM names, one after another. */
-  keys(names: readonly string[]): Promise<void>;
+  keys(...names: readonly string[]): Promise<void>;
   print(): Promise<Buffer>;
   /** The errors and warnings that the browser has reported since its start. */
   trouble(): Promise<readonly string[]>;
@@ -88,10 +88,6 @@ export class EnginePage {
     await this.driver.press(Math.round(x), Math.round(y));
   }
 
-  keys(...names: readonly string[]): Promise<void> {
-    return this.driver.keys(names);
-  }
-
   /** Replaces the field's content, key by key. */
   async type(selector: string, text: string): Promise<void> {
     await this.evaluate((selector) => {
@@ -99,7 +95,7 @@ export class EnginePage {
       field?.focus();
       field?.select();
     }, selector);
-    await this.keys("Delete", ...[...text].map((character) => (character === "\n" ? "Enter" : character)));
+    await this.driver.keys("Delete", ...[...text].map((character) => (character === "\n" ? "Enter" : character)));
   }
 
   /** Waits until the condition is true in the current page. */

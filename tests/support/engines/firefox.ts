@@ -53,7 +53,7 @@ export async function launchFirefox(modes: Modes, options: LaunchOptions = {}): 
     evaluate: (code) => page.evaluate(`(() => { ${code} })()`) as Promise<string>,
     resize: (width, height) => page.setViewport({ width, height }),
     press: (x, y) => page.mouse.click(x, y),
-    async keys(names) {
+    async keys(...names) {
       for (const name of names) await page.keyboard.press(name as Parameters<typeof page.keyboard.press>[0]);
     },
     async print() {

@@ -21,8 +21,6 @@ DefaultModule dummy
 LogLevel 0
 `;
 
-export type ScreenReader = Awaited<ReturnType<typeof startScreenReader>>;
-
 /** Firefox with the screen reader Orca, on an invisible desktop. */
 export async function startScreenReader(origin: string) {
   // A short path, because socket paths have a length limit.

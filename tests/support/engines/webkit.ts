@@ -61,7 +61,7 @@ async function launch(modes: Modes): Promise<Driver> {
         await expect.poll(() => driver.executeScript("return innerWidth")).toBe(width);
       },
       press: (x, y) => driver.actions().move({ x, y, duration: 0 }).click().perform(),
-      keys: (names) =>
+      keys: (...names) =>
         driver
           .actions()
           .sendKeys(...names.map((name) => KEYS[name] ?? name))
