@@ -1,7 +1,6 @@
 // Tests of behaviour that can differ in Firefox and WebKit: layout, styles, media, focus, and what a browser keeps. Our
 // own logic is tested in Chromium. Each test opens one browser with a visitor's settings, because starting a browser is
 // slow.
-import { spawnSync } from "node:child_process";
 import { expect } from "@playwright/test";
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import { VISITOR, valuesOf } from "../support/contact.ts";
@@ -31,7 +30,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
     /** A test in a new browser, which fails on any error that the browser reports. */
     const journey = (title: string, modes: Modes, run: (page: EnginePage, gate: Gate) => Promise<void>) =>
       test(title, async ({ site }) => {
-        requirePrograms(skip, engine.name, "pdftotext");
+        requirePrograms(skip, engine.name);
         const gate = await startGate(site.url);
         const driver = await engine.launch(modes);
         try {
@@ -43,7 +42,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
         }
       });
 
-    journey("every screen works in a wide window, with menu, film and print", {}, async (page) => {
+    journey("every screen works in a wide window, with menu and film", {}, async (page) => {
       await page.driver.resize(1280, 800);
       for (const path of PATHS) {
         await openWhole(page, path);
@@ -51,7 +50,6 @@ for (const engine of [FIREFOX, WEBKIT]) {
       }
       await useMenu(page);
       await watchFilm(page);
-      await printPages(page);
       await page.open("/about");
       expect(await movingParts(page), "what moves by default").toContain("g.turbine-rotor: turn");
     });
@@ -208,26 +206,6 @@ async function watchFilm(page: EnginePage): Promise<void> {
     expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.paused)).toBe(
       /^Play/.test(label),
     );
-  }
-}
-
-/** WebKit can split a line of text between two pages, with the upper half on one and the lower half on the next. */
-async function printPages(page: EnginePage): Promise<void> {
-  for (const path of ["/privacy", "/terms", "/assets/carbon"]) {
-    await page.open(path);
-    const { stdout } = spawnSync("pdftotext", ["-layout", "-", "-"], { input: await page.driver.print() });
-    const sheets = stdout.toString().split("\f").slice(0, -1);
-    expect(sheets.length, `sheets of ${path}`).toBeGreaterThan(1);
-    const linesOf = (sheet = "") =>
-      sheet
-        .split("\n")
-        .map((line) => line.replaceAll(/\W/g, ""))
-        .filter(Boolean);
-    for (const [index, sheet] of sheets.slice(1).entries()) {
-      expect(linesOf(sheet)[0], `the first line of sheet ${index + 2} of ${path}`).not.toBe(
-        linesOf(sheets[index]).at(-1),
-      );
-    }
   }
 }
 

@@ -14,7 +14,6 @@ export const TEST_PROGRAMS = {
   nginx: ["nginx-light"],
   openssl: ["openssl"],
   orca: ["orca", "at-spi2-core", "dbus-daemon", "firefox-esr", "openbox", "speech-dispatcher", "xdotool", "xvfb"],
-  pdftotext: ["poppler-utils"],
   prlimit: ["util-linux"],
   sqlite3: ["sqlite3"],
   strace: ["strace"],

@@ -28,7 +28,6 @@ export interface Driver {
   press(x: number, y: number): Promise<void>;
   /** Presses keys by their DOM names, one after another. */
   keys(...names: readonly string[]): Promise<void>;
-  print(): Promise<Buffer>;
   /** The errors and warnings that the browser has reported since its start. */
   trouble(): Promise<readonly string[]>;
   close(): Promise<void>;

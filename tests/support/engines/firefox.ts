@@ -56,12 +56,7 @@ export async function launchFirefox(modes: Modes, options: LaunchOptions = {}): 
     async keys(...names) {
       for (const name of names) await page.keyboard.press(name as Parameters<typeof page.keyboard.press>[0]);
     },
-    async print() {
-      return Buffer.from(await page.pdf({ format: "A4", margin: MARGINS }));
-    },
     trouble: async () => trouble,
     close: () => browser.close(),
   };
 }
-
-const MARGINS = { top: "1cm", right: "1cm", bottom: "1cm", left: "1cm" };

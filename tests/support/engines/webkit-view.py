@@ -1,6 +1,6 @@
 """The browser that WebKitWebDriver starts: a window with nothing but a WebKitGTK view. WebKit's own test browser cannot be
-narrower than 447 px, and the driver cannot print or change a visitor's settings. The one argument is JSON: the modes,
-and the files for prints and the console."""
+narrower than 447 px, and the driver cannot change a visitor's settings. The one argument is JSON: the modes, and the file
+for the console."""
 
 import json
 import os
@@ -38,10 +38,6 @@ def create_view(_session):
     settings.set_property("enable-write-console-messages-to-stdout", True)
     settings.set_property("enable-javascript", not modes.get("isScriptOff", False))
     settings.set_property("default-font-size", 16 * modes.get("textScale", 1))
-    # Under automation, a page's own `print` does nothing.
-    messages = view.get_user_content_manager()
-    messages.register_script_message_handler("print")
-    messages.connect("script-message-received::print", lambda *_: print_page(view))
     window = Gtk.Window()
     window.add(view)
     window.show_all()
@@ -49,24 +45,6 @@ def create_view(_session):
     window.get_window().focus(GLib.get_monotonic_time() // 1000 & 0xFFFFFFFF)
     view.grab_focus()
     return view
-
-
-def print_page(view):
-    """Prints to the file, without a dialog. The file is complete once it has its final name."""
-    partial = options["printFile"] + ".partial"
-    to_file = Gtk.PrintSettings()
-    to_file.set_printer("Print to File")
-    to_file.set(Gtk.PRINT_SETTINGS_OUTPUT_FILE_FORMAT, "pdf")
-    to_file.set(Gtk.PRINT_SETTINGS_OUTPUT_URI, GLib.filename_to_uri(partial))
-    operation = WebKit2.PrintOperation.new(view)
-    operation.set_print_settings(to_file)
-    operation.connect("finished", lambda _operation: os.rename(partial, options["printFile"]))
-    # Keeps a reference, because the operation ends without one.
-    operations.append(operation)
-    operation.print_()
-
-
-operations = []
 
 
 def start_session(_context, session):

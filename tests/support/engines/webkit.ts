@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { Builder, Key } from "selenium-webdriver";
@@ -25,7 +24,7 @@ async function launch(modes: Modes): Promise<Driver> {
   // The next test run empties this folder, because a WebKit process may still write to its cache after the test.
   const folder = test.info().outputPath("webkit");
   await mkdir(folder, { recursive: true });
-  const [consoleFile, printFile] = [join(folder, "console.txt"), join(folder, "page.pdf")];
+  const consoleFile = join(folder, "console.txt");
   const display = await startDisplay();
   let program: RunningProgram | undefined;
   const stop = async () => {
@@ -38,7 +37,7 @@ async function launch(modes: Modes): Promise<Driver> {
       env: { HOME: folder, DISPLAY: display.name, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1" },
       port,
     });
-    const args = [VIEW, JSON.stringify({ modes, consoleFile, printFile })];
+    const args = [VIEW, JSON.stringify({ modes, consoleFile })];
     const driver = await new Builder()
       .usingServer(program.url)
       .withCapabilities({
@@ -66,14 +65,6 @@ async function launch(modes: Modes): Promise<Driver> {
           .actions()
           .sendKeys(...names.map((name) => KEYS[name] ?? name))
           .perform(),
-      async print() {
-        // WebKitWebDriver does not support this command, so the view itself prints.
-        await driver.executeScript("webkit.messageHandlers.print.postMessage(null)");
-        await expect.poll(() => existsSync(printFile)).toBe(true);
-        const file = await readFile(printFile);
-        await rm(printFile);
-        return file;
-      },
       async trouble() {
         const lines = (await readFile(consoleFile, "utf8")).split("\n");
         // WebKitGTK is built without web app manifests. It reports a request that ends with the page as refused.
