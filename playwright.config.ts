@@ -28,7 +28,7 @@ const headlessShell = findHeadlessShell();
 
 export default defineConfig({
   testDir: "tests/e2e",
-  globalSetup: "./tests/e2e/global-setup.ts",
+  globalSetup: "./tests/support/build-if-stale.ts",
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,

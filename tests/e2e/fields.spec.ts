@@ -1,13 +1,10 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
 import { expect, test } from "@playwright/test";
 import { CONTACT_FIELDS, type ContactField, type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { sent, submit } from "../support/contact.ts";
 import { openInboxCommand } from "../support/inbox-command.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
-import { openPort } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
 import { startServer } from "../support/run-server.ts";
 
@@ -28,13 +25,10 @@ const shown = (name: ContactField) => (CONTACT_FIELDS[name].input === "country" 
 
 test("what is typed in any field arrives wherever messages are sent, shown, found or corrected", async ({ page }) => {
   const mailServer = await startMailServer();
-  const hook = await startHook();
   const site = await startServer({
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_TO: "team@example.org",
     MAIL_FROM: "site@example.org",
-    HOOK_URL: hook.url,
-    HOOK_SECRET: `whsec_${Buffer.alloc(32).toString("base64")}`,
   });
   const env = { DATA_DIR: site.dataDir };
   const cli = async (...args: string[]) => (await runCli(env, ...args)).out;
@@ -60,8 +54,6 @@ test("what is typed in any field arrives wherever messages are sent, shown, foun
     expect(mailServer.mails).toMatchObject([{ sender: "site@example.org", recipients: ["team@example.org"] }]);
     const mail = parseMail(mailServer.mails[0]?.raw ?? Buffer.alloc(0));
     expectIn("the mail", (name) => mail.text.includes(shown(name)));
-    await expect.poll(() => hook.posts.length).toBe(1);
-    expectIn("the web hook", (name) => hook.posts[0]?.data[name] === TYPED[name]);
 
     const [header = [], row = []] = (await cli("export", "--csv"))
       .trim()
@@ -119,16 +111,5 @@ test("what is typed in any field arrives wherever messages are sent, shown, foun
     await inbox.stop();
     await site.stop();
     await mailServer.close();
-    hook.close();
   }
 });
-
-async function startHook() {
-  const posts: { data: Record<string, unknown> }[] = [];
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    if (body !== "") posts.push(JSON.parse(body));
-    response.end();
-  });
-  return { url: `http://127.0.0.1:${await openPort(server)}/`, posts, close: () => server.close() };
-}

@@ -419,12 +419,10 @@ test("the token is in no request URL, survives a reload, and reaches new tabs", 
   const token = inbox.token();
   const requests: string[] = [];
   context.on("request", (request) => requests.push(request.url()));
-  inbox.expectTrouble(new RegExp(`^foreign request: ${new URL(inbox.url()).origin}/`));
-  await page.goto(inbox.url());
-  await expect(rows(page)).toHaveCount(3);
-  await expect(page).toHaveURL(/^http:\/\/\w+\.localhost:\d+\/$/);
+  await inbox.open();
+  await expect(page).toHaveURL(/\?tab=all$/);
   await page.reload();
-  await expect(rows(page)).toHaveCount(3);
+  await expect(rows(page)).toHaveCount(4);
   const opened = context.waitForEvent("page");
   await page.locator(`#message-${waiting}`).click({ modifiers: ["ControlOrMeta"] });
   await expect(title(await opened)).toHaveText("Ada Lovelace");

@@ -18,7 +18,8 @@ const SOURCES = [
 ];
 
 /** Builds the site and the inbox, unless the builds are newer than all sources and have the current settings. */
-export function buildIfStale(): void {
+// biome-ignore lint/style/noDefaultExport: Playwright looks for it.
+export default function buildIfStale(): void {
   if (isStale()) build("vite", "build", "--logLevel", "warn", "--mode", "draft");
   // This script itself checks whether a build is needed.
   build("node", "scripts/build-inbox.ts");

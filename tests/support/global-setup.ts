@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
-import { buildIfStale } from "./build-if-stale.ts";
+import buildIfStale from "./build-if-stale.ts";
 import { type PostgresServer, startPostgres } from "./run-postgres.ts";
 
 declare module "vitest" {

@@ -69,7 +69,6 @@ async function start() {
     origin: `http://localhost:${port}`,
     /** Of the present run. */
     token: () => token,
-    url: () => run?.inbox.url ?? "",
     stop,
     restart,
     async close() {
