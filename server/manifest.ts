@@ -45,40 +45,29 @@ export function readManifest(distDir: string): BuildManifest {
  * privacy policy says, but not later.
  */
 export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): Advice[] {
-  const words = {
+  const outdated: Advice[] = [];
+  const note = (problem: string, remedy?: string) => outdated.push({ problem, remedy, command: "build" });
+  const texts = {
     SITE_URL: "siteUrl",
     API_BASE: "apiBase",
     COUNTRIES_URL: "countriesUrl",
     SITE_DIR: "siteDir",
   } as const;
-  const outdated: Advice[] = Object.entries(words).flatMap(([name, key]) =>
-    built[key] === wanted[key] || (key === "siteDir" && isSameFolder(built.siteDir, wanted.siteDir))
-      ? []
-      : {
-          problem: `${name} is "${wanted[key]}", but the pages were built with "${built[key]}"`,
-          command: "build" as const,
-        },
-  );
-  const states = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
-  const keptLonger = Object.entries(states).flatMap(([state, key]) => {
+  for (const [name, key] of Object.entries(texts)) {
+    if (built[key] === wanted[key] || (key === "siteDir" && isSameFolder(built.siteDir, wanted.siteDir))) continue;
+    note(`${name} is "${wanted[key]}", but the pages were built with "${built[key]}"`);
+  }
+  const periods = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
+  for (const [state, key] of Object.entries(periods)) {
     const [promisedMs, keptMs] = [built.retention[key], wanted.retention[key]];
-    return (keptMs ?? Infinity) > (promisedMs ?? Infinity)
-      ? `${state} ${periodInWords(keptMs)} instead of ${periodInWords(promisedMs)}`
-      : [];
-  });
-  if (keptLonger.length > 0) {
-    outdated.push({
-      problem: `RETENTION keeps messages longer than the privacy policy says (${keptLonger.join(", ")})`,
-      remedy: "shorten RETENTION, or run this with the same RETENTION",
-      command: "build",
-    });
+    if ((keptMs ?? Infinity) <= (promisedMs ?? Infinity)) continue;
+    const change = `${state} ${periodInWords(keptMs)} instead of ${periodInWords(promisedMs)}`;
+    const problem = `RETENTION keeps messages longer than the privacy policy says (${change})`;
+    note(problem, "shorten RETENTION, or run this with the same RETENTION");
   }
   if (wanted.postsHook && !built.postsHook) {
-    outdated.push({
-      problem: "HOOK_URL is set, but the privacy policy does not say that messages are passed on",
-      remedy: "run this with the same HOOK_URL",
-      command: "build",
-    });
+    const problem = "HOOK_URL is set, but the privacy policy does not say that messages are passed on";
+    note(problem, "run this with the same HOOK_URL");
   }
   return outdated;
 }

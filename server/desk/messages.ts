@@ -251,7 +251,7 @@ export async function replyTo(
 
 export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
   try {
-    return await removeEmls(dataDir, new Set(references));
+    return await removeEmls(dataDir, references);
   } catch (error) {
     const problem = `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)})`;
     const remedy = "remove these files yourself: each is named after its message";

@@ -47,22 +47,14 @@ async function writeWhole(folder: string, name: string, content: Uint8Array): Pr
 export async function removeEmls(dataDir: string, references: Iterable<string>): Promise<number> {
   const erased = new Set(references);
   if (erased.size === 0) return 0;
-  const files = (await listFiles(dataDir)).filter(({ reference }) => erased.has(reference));
-  const removed = await Promise.allSettled(
-    files.map(({ name }) => rm(join(emlFolder(dataDir), name), { force: true })),
-  );
-  const failed = removed.find((one) => one.status === "rejected");
-  if (failed) throw failed.reason;
-  return files.length;
-}
-
-async function listFiles(dataDir: string): Promise<{ name: string; reference: string }[]> {
-  const names = await readdir(emlFolder(dataDir)).catch((error: NodeJS.ErrnoException) => {
+  const folder = emlFolder(dataDir);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  return names.flatMap((name) => {
-    const reference = FILE_NAME.exec(name)?.[1] ?? "";
-    return REFERENCE_PATTERN.test(reference) ? { name, reference } : [];
-  });
+  const files = names.filter((name) => erased.has(FILE_NAME.exec(name)?.[1] ?? ""));
+  const removed = await Promise.allSettled(files.map((name) => rm(join(folder, name), { force: true })));
+  const failed = removed.find((one) => one.status === "rejected");
+  if (failed) throw failed.reason;
+  return files.length;
 }
