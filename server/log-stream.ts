@@ -45,7 +45,6 @@ export function journalLine(line: string): string {
 export function terminalLine(line: string): string {
   if (!line.startsWith("{")) return line;
   const { time, level, msg, event, pid, hostname, reqId, ...details } = JSON.parse(line) as Record<string, unknown>;
-  if (event === undefined && Number(level) < ERROR_LEVEL) return "";
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
   const values = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `${[clock, ...(Number(level) >= ERROR_LEVEL ? ["Error:"] : []), msg, ...values].join(" ")}\n`;

@@ -13,12 +13,12 @@ import { createSite } from "./http/pages.ts";
 import { createDefectLog } from "./log.ts";
 import { DIST_DIR, outdatedSettings } from "./manifest.ts";
 import { OperatorError } from "./operator-error.ts";
-import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
+import { type Sender, startOutbox } from "./outbox/outbox.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pause } from "./store/status.ts";
 import { channelsOf } from "./store/store.ts";
 import { MINUTE_MS, repeat, systemClock } from "./time.ts";
-import { type Alerts, postAlert, startAlerts } from "./watch/alerts.ts";
+import { postAlert, startAlerts } from "./watch/alerts.ts";
 import { openMetrics } from "./watch/metrics.ts";
 import { createWatch } from "./watch/troubles.ts";
 
@@ -59,9 +59,6 @@ async function run(config: Config): Promise<void> {
   const meter = metrics?.meter;
   const readiness = createReadiness();
 
-  // Started once the server listens; until then messages are only stored.
-  let outbox: Outbox | undefined;
-  let alerts: Alerts | undefined;
   const isTerminal = isatty(STDOUT);
   const journalFormat = logs.isJournal(STDOUT, process.env.JOURNAL_STREAM) ? logs.journalLine : undefined;
   const logStream = logs.openLogStream(STDOUT, isTerminal ? logs.terminalLine : journalFormat);
@@ -73,14 +70,13 @@ async function run(config: Config): Promise<void> {
     logStream,
     meter,
     readiness,
-    onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
-    onNotStored: () => alerts?.checkNow(),
+    onStored: (state) => (state === "queued" ? outbox.wake() : alerts.checkNow()),
+    onNotStored: () => alerts.checkNow(),
   });
   const { log } = app;
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
-  await app.ready();
 
-  // These load the mail library, which no visitor needs to wait for.
+  // Not before now, because they load the mail library, and pages need not wait for it.
   const { createSenders } = await import("./outbox/senders.ts");
   const { startPurge } = await import("./outbox/purge.ts");
   const acknowledgement = { text: company.mails.acknowledgement, facts: company.facts, replyTo: contactEmail };
@@ -89,14 +85,14 @@ async function run(config: Config): Promise<void> {
   const noteDefect = createDefectLog(log);
   const reportNode = (pauses: readonly Pause[] | null) =>
     store.status.reportNode(pauses).catch((error) => void noteDefect(error));
-  const onPauseChange = () => void reportNode(outbox?.pauses ?? []).then(() => alerts?.checkNow());
-  outbox = startOutbox({ store, senders, log, meter, onPauseChange });
-  const reports = repeat(() => reportNode(outbox?.pauses ?? []), MINUTE_MS, systemClock, true);
+  const onPauseChange = () => void reportNode(outbox.pauses).then(() => alerts.checkNow());
+  const outbox = startOutbox({ store, senders, log, meter, onPauseChange });
+  const reports = repeat(() => reportNode(outbox.pauses), MINUTE_MS, systemClock, true);
   const purge = startPurge({ store, dataDir, log });
   // Written at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
-  const alertOptions = { store, watch, program: PROGRAM, retention, brand, alertUrl };
-  alerts = startAlerts({ ...alertOptions, log: startLog });
+  const alerts = startAlerts({ store, watch, program: PROGRAM, retention, brand, alertUrl, log: startLog });
+  await app.ready();
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
@@ -122,7 +118,7 @@ async function run(config: Config): Promise<void> {
     await app.close();
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
-    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop()]);
+    await Promise.all([outbox.stop(mailMs), purge.stop(), alerts.stop()]);
     await Promise.all([metrics?.close(), reports.stop()]);
     await reportNode(null);
     await store.close();
