@@ -28,7 +28,7 @@ export function isSystemError(error: unknown): boolean {
 }
 
 /** Whether an error is a defect of this program: neither what an operator can fix nor a refusal of the operating system. */
-export function isDefect(error: unknown): boolean {
+function isDefect(error: unknown): boolean {
   return !(error instanceof OperatorError || isSystemError(error));
 }
 

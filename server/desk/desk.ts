@@ -41,8 +41,8 @@ export function fillReplies({ replies, facts }: ReplyTexts, { name, reference, f
 export async function readStatus(desk: Desk) {
   const { store } = desk;
   const now = new Date();
-  const { facts, problem, defect, troubles } = await createWatch({ ...desk, askedBy: "operator" }).find();
-  if (facts === null) throw defect ?? problem;
+  const { facts, error, troubles } = await createWatch({ ...desk, askedBy: "operator" }).find();
+  if (facts === null) throw error;
   const sent = desk.channels.map(async (channel) => {
     const { delivered } = await store.queue.countChannel(channel);
     return { channel, name: rulesOf(channel).name, delivered };

@@ -208,7 +208,7 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
 /** A database that the website creates or upgrades at its next start is a warning. */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
   try {
-    const store = await openStore(config, { maxConnections: 1 });
+    const store = await openStore(config);
     try {
       await store.status.ping();
     } finally {

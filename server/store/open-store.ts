@@ -16,6 +16,9 @@ import { createStatus, forgetServers } from "./status.ts";
 import { StoreNotReady, StoreRefused, type StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
+/** Low for commands and inboxes, so that they leave enough PostgreSQL connections for the servers. */
+const MAX_CONNECTIONS = { server: 8, command: 3 };
+
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl"> & {
   retention?: Config["retention"] | undefined;
   /** The operator who uses the store; absent for the website. */
@@ -32,7 +35,6 @@ export interface StoreOptions {
   upgrades?: boolean;
   /** Called once if the store has become unusable until a restart: its thread ended, or its files were replaced. */
   onEnd?(error: StoreUnavailable): void;
-  maxConnections?: number;
 }
 
 /** Rejects with StoreRefused or StoreUnavailable, whose message is one line with the remedy. */
@@ -62,15 +64,15 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
 }
 
 /** What `restore` needs of a database that may be empty or of an earlier version: the restore upgrades it. */
-export async function openArchive(settings: StoreSettings, options: StoreOptions = {}) {
-  const database = await openDatabase(settings, options);
+export async function openArchive(settings: StoreSettings) {
+  const database = await openDatabase(settings);
   return { ...createArchive(database, settings), close: database.close };
 }
 
-async function openDatabase({ databaseUrl, dataDir }: StoreSettings, { maxConnections, onEnd }: StoreOptions) {
+async function openDatabase({ databaseUrl, dataDir }: StoreSettings, { isServer = false, onEnd }: StoreOptions = {}) {
   if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd);
   const { openPostgres } = await import("./postgres.ts");
-  return openPostgres(databaseUrl, maxConnections);
+  return openPostgres(databaseUrl, MAX_CONNECTIONS[isServer ? "server" : "command"]);
 }
 
 /** A mistyped folder, or another user's folder, must not look like a folder without messages. */

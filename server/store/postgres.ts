@@ -46,7 +46,7 @@ const dialect: Dialect = {
   nowMs: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
 };
 
-export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
+export async function openPostgres(databaseUrl: string, maxConnections = 3): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
   const query = queryOf(pool);
   return {
@@ -65,7 +65,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
   };
 }
 
-function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
+function createPool(databaseUrl: string, maxConnections: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: "messages",

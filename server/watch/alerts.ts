@@ -58,12 +58,12 @@ export function startAlerts(options: AlertOptions) {
   async function check(): Promise<void> {
     // Taken before the query, so that events during the query count as later than this alert.
     const now = clock.now();
-    const { problem, facts, troubles, defect } = await watch.find(options.clock ? now : null);
-    if (defect !== null) noteDefect(defect);
-    if (problem === null) for (const [key, alert] of unsaved) await move(key, null, alert);
+    const { facts, troubles, error } = await watch.find(options.clock ? now : null);
+    if (error !== null) noteDefect(error);
+    else for (const [key, alert] of unsaved) await move(key, null, alert);
     const alerts = new Map([...((await ifAvailable(store.status.alerts())) ?? []), ...unsaved]);
     // Without the store it is unknown what has ended.
-    if (problem === null && facts !== null) await tellEnds(alerts, new Set(troubles.map(keyOf)), now);
+    if (error === null) await tellEnds(alerts, new Set(troubles.map(keyOf)), now);
 
     const claims = [];
     for (const trouble of troubles) {

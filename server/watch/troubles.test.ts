@@ -48,8 +48,7 @@ it("a defect is not a store that is away", async () => {
   const watch = createWatch({ store: broken, dataDir, channels: CHANNELS, askedBy: "operator" });
   expect(await watch.find(clock.now())).toMatchObject({
     facts: null,
-    problem: null,
-    defect: new TypeError("a defect"),
+    error: new TypeError("a defect"),
     troubles: [],
   });
 });

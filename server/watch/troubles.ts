@@ -2,10 +2,10 @@ import { statfs } from "node:fs/promises";
 import type { Advice } from "../../contract/commands.ts";
 import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/text.ts";
-import { errorName, isDefect } from "../log.ts";
+import { OperatorError } from "../operator-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { DeliveryCount } from "../store/queue.ts";
-import { type Channel, type DeliveryState, inTime, rulesOf, StoreUnavailable } from "../store/store.ts";
+import { type Channel, type DeliveryState, inTime, rulesOf } from "../store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 
 // Alerts, metrics, the inbox, `stats` and preflight all use these thresholds.
@@ -178,16 +178,16 @@ interface WatchOptions {
 }
 
 interface Situation {
-  now: Date;
   troubles: readonly Trouble[];
   facts: Facts | null;
-  problem: StoreUnavailable | null;
-  /** Not of the store. The facts may be missing because of it. */
-  defect: unknown;
+  /** Why facts are missing, or why nothing can be stored; `null` otherwise. */
+  error: unknown;
 }
 
 /** Facts that cannot be read are empty, so that they cause no trouble. */
-interface Seen extends Facts, Pick<Situation, "now" | "problem">, WatchOptions {
+interface Seen extends Facts, WatchOptions {
+  now: Date;
+  problem: OperatorError | null;
   awaySince: Date | null;
   freeBytes: number;
 }
@@ -211,33 +211,26 @@ export function createWatch(options: WatchOptions) {
   /** Resolves within seconds, even if the store does not answer. `given`: the time in a test. */
   async function find(given: Date | null = null): Promise<Situation> {
     const now = given ?? new Date();
-    let defect: unknown = null;
-    const noteDefect = (error: unknown) => {
-      if (isDefect(error)) defect ??= error;
-      return null;
-    };
-    const [facts, refusal, freeBytes] = await Promise.all([
-      inTime(readFacts(store, now, given, promisedMs)).catch(noteDefect),
-      // `ping` writes, because a full disk can still be read.
-      inTime(store.status.ping()).catch((error) => {
-        noteDefect(error);
-        if (error instanceof StoreUnavailable) return error;
-        return new StoreUnavailable({ problem: `The message database cannot be used (${errorName(error)})` });
-      }),
-      freeBytesOf(dataDir),
-    ]);
-    const isUnread = facts === null && defect === null;
-    const problem =
-      refusal ?? (isUnread ? new StoreUnavailable({ problem: "The message database cannot be read" }) : null);
+    let facts: Facts | null = null;
+    let error: unknown = null;
+    try {
+      facts = await inTime(readFacts(store, now, given, promisedMs));
+      // It writes, because a full disk can still be read.
+      await inTime(store.status.ping());
+    } catch (reason) {
+      error = reason;
+    }
+    const problem = error instanceof OperatorError ? error : null;
     awaySince = problem && (awaySince ?? now);
 
+    const freeBytes = await freeBytesOf(dataDir);
     const seen = { ...options, now, problem, awaySince, freeBytes, ...(facts ?? UNREAD) };
     const troubles = Object.entries<Rule>(TROUBLES).flatMap(([kind, { severity, find }]) => {
       const usual = { kind: kind as TroubleKind, channel: null, severity, count: 1, since: null, lastAt: null };
       return [find(seen) ?? []].flat().map((found): Trouble => ({ ...usual, ...found }));
     });
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
-    return { now, facts, problem, defect, troubles: troubles.sort((a, b) => urgencyOf(a) - urgencyOf(b)) };
+    return { facts, error, troubles: troubles.sort((a, b) => urgencyOf(a) - urgencyOf(b)) };
   }
 
   return { find };

@@ -13,8 +13,6 @@ import { visibleJson } from "../export.ts";
 import { createCaller } from "../operations.ts";
 import { COMMANDS, type CommandRow, type Context, type Shell, UsageError } from "./commands.ts";
 
-/** Low, so that commands and inboxes leave enough PostgreSQL connections for the servers. */
-const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
 
 /** Resolves to the exit code. Rejects only with a defect of this program. */
@@ -31,10 +29,7 @@ export async function runCommand(args: readonly string[], { env, ...shell }: She
       return desk;
     },
     async openArchive() {
-      archive ??= await openArchive(
-        { ...parseConfig(env), account: shell.account },
-        { maxConnections: MAX_CONNECTIONS },
-      );
+      archive ??= await openArchive({ ...parseConfig(env), account: shell.account });
       return archive;
     },
     call: async (options) => createCaller(await context.openDesk(options)),
@@ -156,7 +151,7 @@ function nameOf(input: string, { options }: Command): string {
 async function openDesk(config: Config, owner: Pick<Desk, "program" | "account">) {
   return {
     ...owner,
-    store: await openStore({ ...config, account: owner.account }, { maxConnections: MAX_CONNECTIONS }),
+    store: await openStore({ ...config, account: owner.account }),
     dataDir: config.dataDir,
     channels: channelsOf(config),
     mailTo: config.mailTo,
