@@ -3,7 +3,7 @@ import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
 import { mailSender } from "../server/outbox/mail.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
+import { IDENTITY, openPostOffice } from "./support/post-office.ts";
 
 // tests/outbox.test.ts covers the behaviour that all channels share.
 
@@ -11,7 +11,7 @@ async function openOffice() {
   const office = await openPostOffice();
   const server = await office.mailServer();
   const options = { mailer: office.smtpMailer(server), identity: IDENTITY };
-  const acknowledging = acknowledgementSender({ ...options, ...ACKNOWLEDGEMENT, queue: office.store.queue });
+  const acknowledging = acknowledgementSender({ ...options, queue: office.store.queue });
   return {
     ...office,
     server,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
 import { mailSender, replySender } from "../server/outbox/mail.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
+import { IDENTITY, openPostOffice } from "./support/post-office.ts";
 
 const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Wind-and-waves" };
 const ASCII = /^[\0-\x7f]*$/;
@@ -14,7 +14,7 @@ async function exchange(email: string, hasSmtpUtf8: boolean, delivered: number) 
   const options = { mailer: office.smtpMailer(server), identity: IDENTITY };
   const outbox = office.startSenders([
     mailSender(options),
-    acknowledgementSender({ ...options, ...ACKNOWLEDGEMENT, queue: office.store.queue }),
+    acknowledgementSender({ ...options, queue: office.store.queue }),
     replySender({ ...options, copyMailer: office.smtpMailer(server) }),
   ]);
   const reference = await office.accept({ name: "José", email });

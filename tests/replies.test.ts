@@ -11,7 +11,7 @@ import { HOUR_MS } from "../server/time.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { ACKNOWLEDGEMENT, IDENTITY, openPostOffice } from "./support/post-office.ts";
+import { IDENTITY, openPostOffice } from "./support/post-office.ts";
 import { runWithInput } from "./support/run-cli.ts";
 import { startServer } from "./support/run-server.ts";
 import { kill } from "./support/scene.ts";
@@ -30,11 +30,10 @@ type OpenMailer = (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer
 async function openReplyOffice(openMailer: OpenMailer, isAcknowledged = false, openCopyMailer = openMailer) {
   const office = await openPostOffice();
   const mailer = openMailer(office);
-  const texts = { ...ACKNOWLEDGEMENT, queue: office.store.queue };
   const outbox = office.startSenders([
     mailSender({ mailer, identity: IDENTITY }),
     replySender({ mailer, copyMailer: openCopyMailer(office), identity: SIGNED }),
-    ...(isAcknowledged ? [acknowledgementSender({ mailer, identity: IDENTITY, ...texts })] : []),
+    ...(isAcknowledged ? [acknowledgementSender({ mailer, identity: IDENTITY, queue: office.store.queue })] : []),
   ]);
   const reference = await office.accept({ message: "How many?\n> all" });
   outbox.wake();

@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { estimateNotes } from "../../contract/footprint/words.ts";
-import { readTexts } from "../../prerender/texts.ts";
 import { estimateOf, storedWith } from "../../tests/store-contract/samples.ts";
 import { parseMail } from "../../tests/support/parse-mail.ts";
+import { IDENTITY as OFFICE_IDENTITY } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { composeAcknowledgement, composeMail } from "./compose.ts";
 import { createEmlMailer } from "./eml.ts";
 
-const IDENTITY = { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" };
+const IDENTITY = { ...OFFICE_IDENTITY, brand: "Brand", mailFrom: "site@example.test" };
 const WORDS = { name: "Ada", email: "ada@example.org", phone: "1", country: "DE", message: "Hello" };
 const MESSAGE = storedWith({ ...WORDS, acceptedAt: new Date("2026-01-05T10:00:00Z") });
 
@@ -77,9 +77,8 @@ describe("an acknowledgement", () => {
 
   async function written(brand = "Brand & Söhne", own?: { subject: string; body: string }) {
     const dataDir = await makeScratchFolder();
-    const text = own ?? (await readTexts("app/")).mails.acknowledgement;
-    const settings = { text, facts: { brand }, replyTo: "hello@example.test" };
-    const mail = composeAcknowledgement(CLAIM, { ...IDENTITY, brand }, settings, MESSAGE.acceptedAt);
+    const mails = own ? { ...IDENTITY.mails, acknowledgement: own } : IDENTITY.mails;
+    const mail = composeAcknowledgement(CLAIM, { ...IDENTITY, brand, facts: { brand }, mails }, MESSAGE.acceptedAt);
     await createEmlMailer(dataDir).send(mail);
     const file = join(dataDir, "outbox", "BC-7K3Q-9M.acknowledgement.eml");
     return { mail, parsed: parseMail(await readFile(file)) };

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import type { MailTexts } from "../../contract/build-manifest.ts";
+import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { CONTACT_FIELDS, countryName, FIELD_NAMES } from "../../contract/contact-message.ts";
 import { quote } from "../../contract/desk.ts";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
@@ -12,13 +12,10 @@ import { QUARANTINE_REASON } from "../message-words.ts";
 import type { ThreadedReply } from "../store/replies.ts";
 import type { StoredMessage } from "../store/store.ts";
 
-export interface MailIdentity {
-  brand: string;
+export type MailIdentity = Omit<BuildManifest["site"], "answerWithin" | "referencePrefix"> & {
   mailFrom: string;
   mailTo: string;
-  pricePerTonne?: Price | null;
-  mailSignature?: string | null;
-}
+};
 
 export interface ComposedMail extends SendMailOptions {
   envelope: { from: string; to: string[] };
@@ -40,10 +37,9 @@ function teamSubject({ reference, name, country }: StoredMessage): string {
 }
 
 type MessageIds = Pick<StoredMessage, "id" | "reference">;
-type Author = Pick<MailIdentity, "brand" | "mailFrom">;
 
 /** `to` is the only recipient, because the envelope is not derived from any header. */
-function plainMail(to: string, ids: MessageIds, { brand, mailFrom }: Author, date: Date, part?: string) {
+function plainMail(to: string, ids: MessageIds, { brand, mailFrom }: MailIdentity, date: Date, part?: string) {
   return {
     reference: ids.reference,
     envelope: { from: mailFrom, to: [to] },
@@ -65,31 +61,25 @@ function teamMail(message: StoredMessage, identity: MailIdentity, date: Date, pa
   } satisfies ComposedMail;
 }
 
-export interface AcknowledgementSettings {
-  text: MailTexts["acknowledgement"];
-  facts: Readonly<Record<string, string>>;
-  /** A public address. MAIL_TO may be private. */
-  replyTo: string;
-}
-
 /**
  * Contains nothing that the visitor wrote, so that it cannot be used to send a text to a third person. Its envelope has
  * no sender: if it cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(
   { id, reference, email }: MessageIds & Pick<StoredMessage, "email">,
-  author: Author,
-  { text, facts, replyTo }: AcknowledgementSettings,
+  identity: MailIdentity,
   now: Date,
 ): ComposedMail {
+  const { contactEmail, facts, mails } = identity;
   const fill = (template: string) => fillFacts(template, { ...facts, reference });
   return {
-    ...plainMail(email, { id, reference }, author, now, "ack"),
+    ...plainMail(email, { id, reference }, identity, now, "ack"),
     part: "acknowledgement",
     envelope: { from: "", to: [email] },
-    replyTo: { name: "", address: replyTo },
-    subject: fill(text.subject),
-    text: fill(text.body),
+    // A public address. MAIL_TO may be private.
+    replyTo: { name: "", address: contactEmail },
+    subject: fill(mails.acknowledgement.subject),
+    text: fill(mails.acknowledgement.body),
     // No `Precedence`: RFC 3834 does not define it, and some filters treat it as advertising.
     headers: { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" },
   };
@@ -162,7 +152,7 @@ function messageId({ reference, id }: MessageIds, mailFrom: string, part?: strin
 }
 
 /** The visitor's text comes last, so that nothing in it can look like one of our lines. */
-function textBody(message: StoredMessage, { brand, pricePerTonne = null }: MailIdentity): string {
+function textBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity): string {
   const facts = factsOf(message).map(([label, value]) => `${label}: ${value}`);
   const estimate = message.footprint ? estimateLines(message.footprint, pricePerTonne) : [];
   const words = ["Message:", "", message.message];

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { storedWith } from "../../tests/store-contract/samples.ts";
 import { parseMail } from "../../tests/support/parse-mail.ts";
+import { IDENTITY } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { composeMail } from "./compose.ts";
 import { createEmlMailer, removeEmls } from "./eml.ts";
 
 const MESSAGE = storedWith({ name: "Zoë", message: "Ünïcödé\n.\nend" });
-const MAIL = composeMail(MESSAGE, { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" });
+const MAIL = composeMail(MESSAGE, { ...IDENTITY, mailFrom: "site@example.test" });
 
 let dataDir: string;
 let folder: string;

@@ -1,11 +1,11 @@
 import { canonicalEmail } from "../../contract/email-address.ts";
-import { type AcknowledgementSettings, composeAcknowledgement } from "../mail/compose.ts";
+import { composeAcknowledgement } from "../mail/compose.ts";
 import type { Queue } from "../store/queue.ts";
 import { DAY_MS, HOUR_MS } from "../time.ts";
 import { type MailOptions, sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
-interface AcknowledgementOptions extends AcknowledgementSettings, MailOptions {
+interface AcknowledgementOptions extends MailOptions {
   queue: Pick<Queue, "admit">;
 }
 
@@ -13,9 +13,8 @@ interface AcknowledgementOptions extends AcknowledgementSettings, MailOptions {
 const ACKNOWLEDGEMENTS_PER_HOUR = 100;
 const EVERYBODY = "acknowledgements";
 
-export function acknowledgementSender(options: AcknowledgementOptions): Sender {
-  const { mailer, queue, identity, replyTo } = options;
-  const ownMailboxes = [identity.mailTo, identity.mailFrom, replyTo].map(mailboxOf);
+export function acknowledgementSender({ mailer, queue, identity }: AcknowledgementOptions): Sender {
+  const ownMailboxes = [identity.mailTo, identity.mailFrom, identity.contactEmail].map(mailboxOf);
   return {
     channel: "acknowledgement",
     concurrency: 2,
@@ -32,7 +31,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
       if (reached === null) return null;
       return reached === EVERYBODY ? "hourly-limit" : "address-limit";
     },
-    ...sendingBy(mailer, ({ message }, now) => composeAcknowledgement(message, identity, options, now)),
+    ...sendingBy(mailer, ({ message }, now) => composeAcknowledgement(message, identity, now)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { AcknowledgementSettings, MailIdentity } from "../mail/compose.ts";
+import type { MailIdentity } from "../mail/compose.ts";
 import { createEmlMailer } from "../mail/eml.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
@@ -14,7 +14,6 @@ interface SenderOptions {
   config: Config;
   store: Pick<Store, "queue">;
   identity: MailIdentity;
-  acknowledgement: AcknowledgementSettings;
 }
 
 function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">): Mailer {
@@ -23,8 +22,8 @@ function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">)
 
 const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | null>> = {
   mail: ({ config, identity }) => mailSender({ mailer: createMailer(config), identity }),
-  acknowledgement: ({ config, store, identity, acknowledgement }) =>
-    acknowledgementSender({ mailer: createMailer(config), queue: store.queue, identity, ...acknowledgement }),
+  acknowledgement: ({ config, store, identity }) =>
+    acknowledgementSender({ mailer: createMailer(config), queue: store.queue, identity }),
   hook: ({ config }) => config.hook && hookSender(config.hook),
   reply: ({ config, identity }) =>
     replySender({ mailer: createMailer(config), copyMailer: createMailer(config), identity }),

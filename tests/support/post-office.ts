@@ -19,17 +19,16 @@ import { createRecordingLog } from "./recording-log.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { untilEnd } from "./until-end.ts";
 
-/** The acknowledgement that comes with the software. */
-export const ACKNOWLEDGEMENT = {
-  text: (await readTexts("app/")).mails.acknowledgement,
-  facts: { brand: "Brighter Carbon" },
-  replyTo: "hello@example.test",
-};
-
+/** With the acknowledgement that comes with the software. */
 export const IDENTITY: MailIdentity = {
   brand: "Brighter Carbon",
+  contactEmail: "hello@example.test",
   mailFrom: "website@example.test",
   mailTo: "team@example.test",
+  mails: { acknowledgement: (await readTexts("app/")).mails.acknowledgement, replies: [] },
+  facts: { brand: "Brighter Carbon" },
+  mailSignature: null,
+  pricePerTonne: null,
 };
 
 /** A real store and a clock for one test, cleaned up after it. `channels`: those that every message gets at once. */
