@@ -206,27 +206,24 @@ export function createActions({ transaction }: Database, author: string | null) 
     undo(step: string, now: Date): Promise<{ done: string[]; skipped: string[] } | null> {
       return transaction(async (sql) => {
         const { query, dialect } = sql;
-        const marks = await query<Pick<RowOf<"events">, "messageId" | "replaced">>(
-          "SELECT message_id, replaced FROM events WHERE step = $1 ORDER BY id",
+        const marks = await query<Pick<RowOf<"events">, "id" | "messageId" | "replaced">>(
+          "SELECT id, message_id, replaced FROM events WHERE step = $1 ORDER BY message_id",
           [step],
         );
         if (marks.length === 0) return null;
-        const notes = new Map(marks.map(({ messageId, replaced }) => [messageId, readNote(replaced ?? "{}")]));
-        const found = await readLocked(sql, "id", [...notes.keys()]);
-        const again = await readColumn<number>(
-          query,
-          `SELECT events.message_id FROM events JOIN events AS later ON later.message_id = events.message_id
-             AND later.id > events.id WHERE events.step = $1 AND ${dialect.isIn("later.kind", "$2")}`,
-          [step, MARKS],
-        );
-        const undone = found.filter(({ id }) => !again.includes(id));
-        for (const message of undone) {
-          await writeChange(sql, message, putBack(notes.get(message.id) ?? {}, message, now), now);
+        const laterMark = `SELECT 1 FROM events WHERE message_id = $1 AND id > $2 AND ${dialect.isIn("kind", "$3")}`;
+        const [done, skipped]: [string[], string[]] = [[], []];
+        for (const { id, messageId, replaced } of marks) {
+          const [message] = await readLocked(sql, "id", [messageId]);
+          if (!message) continue;
+          const isMarkedAgain = (await query(laterMark, [messageId, id, MARKS])).length > 0;
+          (isMarkedAgain ? skipped : done).push(message.reference);
+          if (isMarkedAgain) continue;
+          await writeChange(sql, message, putBack(readNote(replaced ?? "{}"), message, now), now);
+          await addEvents(sql, [messageId], { kind: "undone", at: now, author });
         }
-        await addEvents(sql, idsOf(undone), { kind: "undone", at: now, author });
         await query("UPDATE events SET step = NULL, replaced = NULL WHERE step = $1", [step]);
-        const skipped = found.filter((message) => !undone.includes(message));
-        return { done: undone.map(({ reference }) => reference), skipped: skipped.map(({ reference }) => reference) };
+        return { done, skipped };
       });
     },
 

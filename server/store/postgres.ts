@@ -13,6 +13,9 @@ import {
 import { StoreUnavailable } from "./store.ts";
 import { allTables, castTypeOf } from "./tables.ts";
 
+// All our 64-bit numbers are milliseconds, counts and row numbers: far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
 const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
@@ -77,11 +80,6 @@ function createPool(databaseUrl: string, maxConnections: number): pg.Pool {
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     // Longer than the server's own limit: for a server that does not answer at all.
     query_timeout: STATEMENT_TIMEOUT_MS + 1000,
-    types: {
-      // All our 64-bit numbers are milliseconds, counts and row numbers: far below 2^53.
-      getTypeParser: (type: number, format?: "text" | "binary") =>
-        type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as "text"),
-    } as pg.CustomTypesConfig,
   });
   // An idle connection broke: the next query opens another.
   pool.on("error", () => {});

@@ -46,7 +46,6 @@ export interface DeliveryCount {
   lastAt: Date | null;
   unseen: number;
   unseenSinceAt: Date | null;
-  unseenSpam: number;
   /** The one that reached the state first: its message, and why its last attempt failed. */
   reference: string;
   error: string | null;
@@ -238,16 +237,10 @@ export function createQueue(database: Database, secret: string, author: string |
 
     /** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */
     async dueInMs(channel: Channel, given: Date | null): Promise<number | null> {
-      const first = (column: string, isMeant: string) =>
-        readColumn<number>(
-          query,
-          `SELECT ${column} AS ms FROM deliveries WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1`,
-          [channel],
-        );
-      const times = [
-        ...(await first("due_at", "leased_until IS NULL")),
-        ...(await first("leased_until", "leased_until >= 0")),
-      ];
+      const first = (column: string, isMeant: string) => `SELECT * FROM (SELECT ${column} AS ms FROM deliveries
+        WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1) AS ${column}`;
+      const both = `${first("due_at", "leased_until IS NULL")} UNION ALL ${first("leased_until", "leased_until >= 0")}`;
+      const times = await readColumn<number>(query, both, [channel]);
       return times.length === 0 ? null : Math.min(...times) - (await timeOf(database, given)).getTime();
     },
 
@@ -296,7 +289,6 @@ export function createQueue(database: Database, secret: string, author: string |
         `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at,
        CASE state WHEN 'quarantined' THEN (${LAST_UNSEEN_AT}) ELSE max(changed_at) END AS last_at,
        CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
-       CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam,
        CASE state WHEN 'quarantined'
          THEN (SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id LIMIT 1) END AS unseen_since_at,
        ${first("reference")} AS reference, ${first("error")} AS error

@@ -63,9 +63,8 @@ export async function requireVersion(sql: Sql): Promise<void> {
 
 /** `null` for a database without our tables. */
 export async function readSchemaVersion({ query, dialect: { findTable } }: Sql): Promise<number | null> {
-  const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
-  if (!(await hasTable("meta"))) {
-    if (!(await hasTable("messages"))) return null;
+  if ((await query(findTable("meta"))).length === 0) {
+    if ((await query(findTable("messages"))).length === 0) return null;
     const problem = 'The database already has a table "messages" of another program';
     throw new StoreRefused({ problem, remedy: "set DATABASE_URL to a separate database" });
   }

@@ -126,9 +126,8 @@ const TROUBLES = {
     find(seen) {
       const quarantined = countOf(seen, "mail", "quarantined");
       if (!quarantined?.unseen) return null;
-      const { unseen: count, unseenSpam, unseenSinceAt: since, lastAt } = quarantined;
-      const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
-      const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
+      const { unseen: count, unseenSinceAt: since, lastAt } = quarantined;
+      const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet`;
       const remedy = "some may be real messages; to read them";
       return { problem, remedy, command: "messages list --state quarantined", count, since, lastAt };
     },
