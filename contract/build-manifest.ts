@@ -41,10 +41,10 @@ export interface FormBundle {
   renderForm(form: FormOfBuild, answered: AnsweredPost): string;
 }
 
-/** Beside `dist/`, because a static host publishes everything in that. */
-export function serverDir(distDir: string): string {
-  return `${distDir.replace(/\/$/, "")}-server`;
-}
+/** Both are beside `dist/`, because a static host publishes everything in that, and visitors must not read them. */
+export const serverDir = (distDir: string) => `${distDir.replace(/\/$/, "")}-server`;
+export const manifestFile = (distDir: string) => `${distDir.replace(/\/$/, "")}.json`;
+
 export const FORM_BUNDLE = "form.js";
 
 export interface ListedClaim {
@@ -105,10 +105,6 @@ export interface BuiltFile {
 
 /** Increased when the manifest changes: a server refuses a build with another version. */
 export const MANIFEST_VERSION = 12;
-/** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
-export function manifestFile(distDir: string): string {
-  return `${distDir.replace(/\/$/, "")}.json`;
-}
 /** Coming Soon, for every path without a page, and the page for server failures. */
 export const NOT_FOUND_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";

@@ -1,5 +1,3 @@
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const NPM_COMMAND = "npm run messages --";
 const IMAGE_COMMAND = "node server/desk/command.ts";
 
@@ -15,7 +13,7 @@ export type OperatorCommand =
   | `messages ${string}`;
 
 /** What an operator types before a command's name. The wrapper script, the systemd unit and the image set their own. */
-export function programName(env: Environment): string {
+export function programName(env: Readonly<Record<string, string | undefined>>): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 

@@ -43,8 +43,6 @@ export function plural(count: number, noun: string, format: (count: number) => s
   return `${format(count)} ${count === 1 ? noun : several}`;
 }
 
-const DIGIT = /\p{Nd}/u;
-
 /** Also writes full-width forms of ASCII, which East Asian keyboards type, as ASCII. The length may change. */
 export function withAsciiDigits(text: string): string {
   return text
@@ -56,6 +54,6 @@ export function withAsciiDigits(text: string): string {
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0;
   let before = 0;
-  while (DIGIT.test(String.fromCodePoint(code - before - 1))) before += 1;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
   return before % 10;
 }

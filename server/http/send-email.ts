@@ -147,9 +147,7 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
         return reject(TOO_LARGE);
       }
       if (needed > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(needed, 2 * buffer.length)));
-        buffer.copy(larger, 0, 0, length);
-        buffer = larger;
+        buffer = Buffer.concat([buffer], Math.min(maxBytes, Math.max(needed, 2 * buffer.length)));
       }
       length += chunk.copy(buffer, length);
     });
