@@ -25,7 +25,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
 
   test("a message in plain text is refused, and a page is redirected", async () => {
-    const balancer = await startBalancer(name, [await untilEnd(startServer())], "alone");
+    const balancer = await startBalancer(name, [await untilEnd(startServer())]);
     const plain = (line: string) => ask(balancer.plainPort, `${line} HTTP/1.0\r\nHost: www.example.com\r\n\r\n`);
     expect((await plain("POST /send-email")).status).toBe(403);
     const page = await plain("GET /contact");
@@ -66,7 +66,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
 
   test("with one node, form and page say when it has stopped", async () => {
     const node = await untilEnd(startServer({ LOG_LEVEL: "silent" }));
-    const balancer = await startBalancer(name, [node], "alone");
+    const balancer = await startBalancer(name, [node]);
     const broken = { success: false, error: "We cannot accept messages at the moment. Please try again in a minute." };
     await node.stop();
     for (const after of [0, 2000]) {

@@ -114,7 +114,7 @@ async function openSite() {
   const restart = async (index: number) => {
     nodes[index] = await startServer({ ...env, PORT: String(ports[index]) });
   };
-  const balancer = await startBalancer("nginx", nodes, "alone");
+  const balancer = await startBalancer("nginx", nodes);
 
   const acknowledged: string[] = [];
   const statuses = new Map<string, number>();
@@ -183,7 +183,8 @@ async function openSite() {
       name: "database: ends every session",
       begin() {
         const sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'messages'";
-        timer = every(200, () => postgres.administer(sql));
+        timer = setInterval(() => void postgres.administer(sql), 200);
+        onTestFinished(() => clearInterval(timer));
       },
       end: () => clearInterval(timer),
     },
@@ -273,11 +274,4 @@ async function readPages(balancer: Balancer, stop: AbortSignal): Promise<Map<str
     statuses.push(String(answer.status));
   }
   return countEach(statuses);
-}
-
-/** Repeats the work until the timer is cleared or the test ends. */
-function every(ms: number, work: () => unknown): NodeJS.Timeout {
-  const timer = setInterval(() => void work(), ms);
-  onTestFinished(() => clearInterval(timer));
-  return timer;
 }

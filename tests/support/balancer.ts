@@ -16,7 +16,6 @@ interface Parts {
   port: number;
   plainPort: number;
   nodePorts: readonly string[];
-  isAlone?: boolean;
 }
 
 /** The load balancers with an example in deploy/. */
@@ -26,21 +25,16 @@ export const BALANCERS = {
 } as const;
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
-/** Runs a balancer with the example in deploy/, with only ports and certificate changed. It ends with the test. */
-export async function startBalancer(
-  name: keyof typeof BALANCERS,
-  nodes: readonly Pick<RunningServer, "port">[],
-  /**
-   * `alone`: without the example's other nodes, as docs/operations.md describes for the first launch. Otherwise they
-   * stay, but are dead.
-   */
-  only: "alone" | "of three" = "of three",
-) {
+/**
+ * Runs a balancer with the example in deploy/, with only ports and certificate changed, and without the nodes that are
+ * not given, as docs/operations.md describes for the first launch. It ends with the test.
+ */
+export async function startBalancer(name: keyof typeof BALANCERS, nodes: readonly Pick<RunningServer, "port">[]) {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
   const plainPort = await findFreePort();
   const nodePorts = nodes.map((node) => String(node.port));
-  const command = await BALANCERS[name].prepare({ folder, port, plainPort, nodePorts, isAlone: only === "alone" });
+  const command = await BALANCERS[name].prepare({ folder, port, plainPort, nodePorts });
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const program = await untilEnd(startProgram(command, { env, port }));
   const tls = { port, host: "127.0.0.1", servername: "www.example.com", rejectUnauthorized: false };
@@ -71,14 +65,14 @@ export async function startBalancer(
   return { ask, plainPort };
 }
 
-async function prepareNginx({ folder, port, plainPort, nodePorts, isAlone }: Parts): Promise<string[]> {
+async function prepareNginx({ folder, port, plainPort, nodePorts }: Parts): Promise<string[]> {
   const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
   const parameters =
     "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=www.example.com";
   spawnSync("openssl", [...parameters.split(" "), "-keyout", key, "-out", certificate]);
   const file = await readFile("deploy/nginx.conf", "utf8");
   const others = new RegExp(`.*127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9].*\n`, "g");
-  const example = withNodes(isAlone ? file.replaceAll(others, "") : file, nodePorts)
+  const example = withNodes(file.replaceAll(others, ""), nodePorts)
     .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
     .replaceAll("listen 80;", `listen 127.0.0.1:${plainPort};`)
     .replaceAll(/listen \[::\]:.+;/g, "")
@@ -95,10 +89,10 @@ async function prepareNginx({ folder, port, plainPort, nodePorts, isAlone }: Par
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"];
 }
 
-async function prepareCaddy({ folder, port, plainPort, nodePorts, isAlone }: Parts): Promise<string[]> {
+async function prepareCaddy({ folder, port, plainPort, nodePorts }: Parts): Promise<string[]> {
   const text = await readFile("deploy/Caddyfile", "utf8");
   const others = new RegExp(` 127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9]`, "g");
-  const example = withNodes(isAlone ? text.replaceAll(others, "") : text, nodePorts)
+  const example = withNodes(text.replaceAll(others, ""), nodePorts)
     .replaceAll(/^((?:www\.)?example\.com) \{$/gm, `https://$1:${port} {\n\ttls internal`)
     .replaceAll(/http:\/\/[\w.]+/g, `$&:${plainPort}`);
   const file = join(folder, "Caddyfile");
