@@ -74,8 +74,3 @@ test("a company takes over its evidence, adds what is missing, signs its files, 
   expect(buildPages({ siteDir, outDir }, "production")).toMatchObject({ status: 0 });
   expect(isDraft(manifest().claims)).toBe(false);
 });
-
-test("a mistyped option shows the usage", () => {
-  for (const parameters of [["--sing", "Ada"], ["--sign"], ["review"]])
-    expect(() => claims("app", ...parameters)).toThrow(/Usage: npm run claims/);
-});
