@@ -47,7 +47,7 @@ type FactName = SetFact | keyof typeof COMPUTED;
 export const FACT_NAMES: readonly string[] = [...Object.keys(PLACEHOLDER), ...Object.keys(COMPUTED)];
 
 /** The text of each fact; an unset one shows its placeholder, such as `[governing law]`. */
-export function factsOf(settings: BuildSettings): Record<FactName | "siteUrl", string> {
+export function factTexts(settings: BuildSettings): Record<FactName | "siteUrl", string> {
   const websiteUrl = factValue("websiteUrl", settings) ?? placeholderOf("websiteUrl");
   const computed = Object.entries(COMPUTED).map(([name, compute]) => [name, compute(settings)]);
   // A link needs the address also while it is a trial.

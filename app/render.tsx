@@ -4,16 +4,16 @@ import { FAILURE_PAGE, type FormOfBuild, NOT_FOUND_PAGE } from "../contract/buil
 import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import { CARBON_PATH } from "./components/footer.tsx";
 import { startState } from "./contact/form-state.ts";
-import { titleOf } from "./contact/form-view.ts";
+import { formTitle } from "./contact/form-view.ts";
 import { Document, type PageParts, pageParts, SOCIAL_CARD } from "./document.tsx";
-import { factsOf, unsetFacts } from "./facts.ts";
+import { factTexts, unsetFacts } from "./facts.ts";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact, formSettings } from "./screens/contact.tsx";
 import { carbon } from "./screens/text-pages.tsx";
 import { site } from "./site.ts";
 
-export { factsOf, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
+export { factTexts, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
 
 /** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
@@ -45,9 +45,9 @@ export function renderCarbonPage(context: RenderContext): Promise<RenderedPage> 
   return renderPage(carbon, [CARBON_PATH], context);
 }
 
-export async function renderForm(context: RenderContext): Promise<FormOfBuild> {
+export async function renderAnswerPages(context: RenderContext): Promise<FormOfBuild> {
   const pageOf = (answered: AnsweredPost) => {
-    const title = titleOf(startState(answered), site.brand);
+    const title = formTitle(startState(answered), site.brand);
     const screen = { ...contact, title };
     return renderHtml(screen, "/contact", pageParts(contact, context), { ...context, answered: answered.kind });
   };

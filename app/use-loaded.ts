@@ -7,25 +7,26 @@ export function useLoaded<Result>(
   what: string,
   load: (() => Promise<Result>) | null,
   occasion?: unknown,
-): Result | "failed" | null {
-  const [loaded, setLoaded] = useState<Result | "failed" | null>(null);
-  const isWanted = load !== null && (loaded === null || loaded === "failed");
+): { result?: Result; hasFailed?: boolean } {
+  const [state, setState] = useState<{ result?: Result; hasFailed?: boolean }>({});
+  const isWanted = load !== null && state.result === undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: neither a failure alone nor a new function tries again
   useEffect(() => {
     if (!isWanted || !load) return;
     let isCurrent = true;
     tryTwice(load)
+      .then((result) => ({ result }))
       .catch((error: unknown) => {
         if (isCurrent) console.error(`${what} did not load.`, error);
-        return "failed" as const;
+        return { hasFailed: true };
       })
       // Rendering 250 countries at once would block a slow phone.
-      .then((result) => isCurrent && startTransition(() => setLoaded(result)));
+      .then((next) => isCurrent && startTransition(() => setState(next)));
     return () => {
       isCurrent = false;
     };
   }, [isWanted, what, occasion]);
-  return loaded;
+  return state;
 }
 
 /** Waits before it tries again: Firefox reports requests as failed when the visitor leaves the page. */

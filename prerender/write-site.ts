@@ -65,7 +65,7 @@ export async function writeSite(build: SiteBuild): Promise<void> {
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = renderer.unsetFacts(settings);
-  const form = await renderer.renderForm(context);
+  const form = await renderer.renderAnswerPages(context);
   const { grams } = carbon.find(({ page }) => page === "/contact") ?? { grams: 0 };
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
@@ -77,7 +77,7 @@ export async function writeSite(build: SiteBuild): Promise<void> {
       pricePerTonne: site.pricePerTonne,
       answerWithin: site.answerWithin,
       mailSignature: site.mailSignature,
-      facts: renderer.factsOf(settings),
+      facts: renderer.factTexts(settings),
       mails: texts.mails,
     },
     unset,

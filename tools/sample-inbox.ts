@@ -101,8 +101,8 @@ async function fillStore(store: Store): Promise<void> {
     const question = QUESTIONS[index % QUESTIONS.length] ?? QUESTIONS[0];
     const message = { name, email, country, phone: "+44 20 7946 0000", message: question };
     const isTrapped = index === 5 || index === 18;
-    const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
-    const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country) : null;
+    const { inputs } = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
+    const footprint = inputs && estimateFootprint(inputs, country);
     const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
     const [claim] = await store.queue.claim("mail", 1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;

@@ -10,7 +10,7 @@ import { EstimatePart, type ResultModule, useEstimator } from "./estimate-part.t
 import { ContactInput, type FieldState, FORM_HEAD_ID, FORM_ID } from "./field.tsx";
 import { EnclosedNote, ErrorSummary, FailureAlert } from "./form-alert.tsx";
 import { type FormEvent, type FormState, type Name, nextState, startState } from "./form-state.ts";
-import { formView, titleOf } from "./form-view.ts";
+import { formTitle, formView } from "./form-view.ts";
 import { remember, type Seed } from "./kept-values.ts";
 import { ReceiptActions, ReceiptText } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
@@ -54,16 +54,13 @@ interface FormProps extends ContactFormProps {
 function Form({ settings, answered, resultModule, countries: allCountries = [], state, dispatch }: FormProps) {
   const { apiBase, price, answerWithin } = settings;
   const { values, phase, isInteractive } = state;
-  const leaving = useRef(0);
-  const list = useLoaded("The country list", () => loadCountries(settings.countriesUrl));
   // Empty until the list has loaded, and if it fails to load: a country is optional.
-  const countries = Array.isArray(list) ? list : [];
+  const { result: countries = [] } = useLoaded("The country list", () => loadCountries(settings.countriesUrl));
   const estimator = useEstimator(state);
-  const loaded = estimator === "failed" ? null : estimator;
-  const SentEstimate = (loaded ?? resultModule)?.SentEstimate;
-  const view = formView(state, loaded?.readEstimate);
+  const SentEstimate = (estimator.result ?? resultModule)?.SentEstimate;
+  const view = formView(state, estimator.result?.readEstimate);
   const { errors, receipt } = view;
-  const submit = useSending(apiBase, state, dispatch, loaded?.readEstimate);
+  const submit = useSending(apiBase, state, dispatch, estimator.result?.readEstimate);
   const outcome = useOutcome(state, settings.brand);
 
   // Rendered at once, because the new state may contain the element.
@@ -79,13 +76,8 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
     readOnly: phase.kind === "sending",
     error: errors[name],
     hint: view.own.hints[name],
-    onEdit: (value) => {
-      clearTimeout(leaving.current);
-      dispatch({ type: "edited", name, value });
-    },
-    onLeave: () => {
-      leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
-    },
+    onEdit: (value) => dispatch({ type: "edited", name, value }),
+    onLeave: () => void setTimeout(dispatch, PRESS_MS, { type: "left", name }),
   });
   return (
     <>
@@ -106,7 +98,7 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
               receipt={receipt}
               answerWithin={answerWithin}
               heading={outcome.heading}
-              hasPicture={receipt.estimate !== null && estimator !== "failed"}
+              hasPicture={receipt.estimate !== null && !estimator.hasFailed}
             />
           )}
         </div>
@@ -193,7 +185,7 @@ function useOutcome(state: FormState, brand: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   const failure = useRef<HTMLDivElement>(null);
   const wasInteractive = useRef(false);
-  const title = titleOf(state, brand);
+  const title = formTitle(state, brand);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new phase is a new outcome
   useEffect(() => {
     // The outcome of an earlier page, which the server or the history entry gave, is in view already.

@@ -23,7 +23,7 @@ export function useEstimator({ isOpen, values, phase }: FormState) {
 interface EstimatePartProps {
   state: FormState;
   view: FormView;
-  estimator: ResultModule | "failed" | null;
+  estimator: ReturnType<typeof useEstimator>;
   price: Price | null;
   fieldOf(name: Name): FieldState;
   act: Act;
@@ -33,7 +33,7 @@ interface EstimatePartProps {
 export function EstimatePart({ state, view, estimator, price, fieldOf, act }: EstimatePartProps) {
   const { values, example, isOpen } = state;
   const { estimate } = view.shown;
-  const parts = estimator === "failed" ? null : estimator;
+  const { result: parts, hasFailed } = estimator;
   return (
     <details
       className="footprint"
@@ -57,7 +57,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
               <p>Your estimate is shown after you have sent the message.</p>
             </noscript>
           )}
-          {estimator === "failed" && (
+          {hasFailed && (
             <p>
               The estimate cannot be shown at the moment. You can still send your message: we compute the estimate from
               what you entered.

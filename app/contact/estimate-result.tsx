@@ -18,13 +18,11 @@ if (typeof document !== "undefined") {
 
 export function readEstimate(own: Values, example: ExampleName | "" = ""): Reading {
   const values = example === "" ? own : { ...START_VALUES, ...EXAMPLES[example], country: own.country };
-  const parsed = parseFootprint(values);
-  const inputs = parsed.ok ? parsed.inputs : parsed.rest;
-  // Why an amount cannot be read. The estimate leaves it out.
-  const errors = parsed.ok ? {} : parsed.fields;
-  if (!inputs) return { estimate: null, total: "", errors, hints: {} };
-  const estimate = estimateFootprint(inputs, values.country);
-  return { estimate, total: formatTotal(estimate.totalKg), errors, hints: hintsOf(inputs, values) };
+  // The estimate leaves out what cannot be read.
+  const { inputs, errors } = parseFootprint(values);
+  const estimate = inputs && estimateFootprint(inputs, values.country);
+  const total = estimate ? formatTotal(estimate.totalKg) : "";
+  return { estimate, total, errors, hints: inputs ? hintsOf(inputs, values) : {} };
 }
 
 interface ResultProps {

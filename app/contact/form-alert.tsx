@@ -5,15 +5,6 @@ import { FOOTPRINT_TITLE_ID, FORM_HEAD_ID, focusOn, TextButton } from "./field.t
 import { type Act, type FormState, REMOVED } from "./form-state.ts";
 import type { FormView } from "./form-view.ts";
 
-function failureOf({ phase }: FormState): { title: string; more: string } | null {
-  if (phase.kind === "failed") return { title: "Failed to send message.", more: phase.text };
-  if (phase.kind !== "broken") return null;
-  return {
-    title: "An error occurred while sending your message.",
-    more: "We cannot tell whether it arrived. Press Submit again: it will not be sent twice.",
-  };
-}
-
 interface FailureProps {
   state: FormState;
   outcome: RefObject<HTMLDivElement | null>;
@@ -23,14 +14,14 @@ interface FailureProps {
 export function ErrorSummary({ state, outcome }: FailureProps) {
   const problems = problemsOf(state.errors);
   if (problems.length === 0) return null;
-  const failure = failureOf(state);
+  const failure = state.phase.kind === "failed" ? state.phase : null;
   const count = problemsTitle(problems.length);
   return (
     <Failure state={state} ref={outcome} className="notice error-summary" aria-labelledby="problems">
       <h3 id={failure ? undefined : "problems"}>{failure?.title ?? count}</h3>
       {failure && (
         <p>
-          <span>{failure.more}</span> <span id="problems">{count}</span>:
+          <span>{failure.text}</span> <span id="problems">{count}</span>:
         </p>
       )}
       <ul>
@@ -60,13 +51,13 @@ function Failure({ state, ...props }: ComponentProps<"div"> & { state: FormState
 
 /** With the role alone, Orca skips it; with role and `aria-live` on one element, it reads everything twice. */
 export function FailureAlert({ state, outcome }: FailureProps) {
-  const failure = Object.keys(state.errors).length > 0 ? null : failureOf(state);
+  const { phase, errors } = state;
   return (
     <div className="live" aria-live="assertive" aria-atomic="true">
-      {failure && (
+      {phase.kind === "failed" && Object.keys(errors).length === 0 && (
         <Failure state={state} ref={outcome} className="notice">
-          <p>{failure.title}</p>
-          <p>{failure.more}</p>
+          <p>{phase.title}</p>
+          <p>{phase.text}</p>
         </Failure>
       )}
     </div>

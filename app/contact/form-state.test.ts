@@ -10,7 +10,7 @@ import {
   START_VALUES,
   startState,
 } from "./form-state.ts";
-import { formView, type Reading, requestBody, titleOf } from "./form-view.ts";
+import { formTitle, formView, type Reading, requestBody } from "./form-view.ts";
 
 const START = startState(null);
 const VISITOR = { name: "Ada", email: "ada@example.com", phone: "1", message: "Hello" };
@@ -43,7 +43,7 @@ test("the answer to a refused post starts with its values, its errors, and the e
   expect(state).toMatchObject({ phase: { kind: "failed", text: "Please correct." }, isOpen: true });
   expect(state.values).toEqual({ ...START_VALUES, ...VISITOR, name: " ", "footprint.busKm": "x" });
   expect(formView(state).errors).toEqual(errors);
-  expect(titleOf(state, "B")).toBe("Error: Contact us | B");
+  expect(formTitle(state, "B")).toBe("Error: Contact us | B");
 });
 
 test("reports an unreadable amount once its field is left, and other problems after a submit until they are edited", () => {
@@ -53,9 +53,9 @@ test("reports an unreadable amount once its field is left, and other problems af
   const left = nextState(typing, { type: "left", name: GAS });
   expect(errorsOf(left)).toEqual({ [GAS]: "Enter a number." });
   const refused = nextState(left, { type: "submitted", values: left.values, errors: { name: "Enter your name." } });
-  expect([titleOf(refused, "B"), errorsOf(refused).name]).toEqual(["Error: Contact us | B", "Enter your name."]);
+  expect([formTitle(refused, "B"), errorsOf(refused).name]).toEqual(["Error: Contact us | B", "Enter your name."]);
   const corrected = nextState(refused, edit("name", "A"));
-  expect([titleOf(corrected, "B"), errorsOf(corrected)]).toEqual(["Contact us | B", errorsOf(left)]);
+  expect([formTitle(corrected, "B"), errorsOf(corrected)]).toEqual(["Contact us | B", errorsOf(left)]);
 });
 
 test("announces the total or the example, and an unreadable amount once its field is left", () => {
@@ -89,7 +89,7 @@ test("while a message is sent, its fields are read-only; after a success they ar
     estimate: null,
   };
   expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, isOpen: false });
-  expect(titleOf(done, "B")).toBe("Message sent | B");
+  expect(formTitle(done, "B")).toBe("Message sent | B");
   expect(nextState(done, { type: "again" })).toMatchObject({ phase: { kind: "idle" }, values: START_VALUES });
   // The history entry has kept it.
   expect(after({ type: "seeded", values: {}, isOpen: false, receipt }).phase).toEqual({ kind: "sent", receipt });

@@ -18,14 +18,19 @@ export function onlyNames(values: Readonly<Record<string, string>>): Partial<Val
   return Object.fromEntries(Object.entries(values).filter(([name]) => isName(name)));
 }
 
-/**
- * `invalid`: the page found problems. `failed`: the server reported a failure. `broken`: there was no readable answer,
- * so the message may have been stored or not. The form keeps its input in every phase except `sent`.
- */
+/** `invalid`: the page found problems. The form keeps its input in every phase except `sent`. */
 type Phase =
-  | { kind: "idle" | "invalid" | "sending" | "broken" }
+  | { kind: "idle" | "invalid" | "sending" }
   | { kind: "sent"; receipt: Receipt }
-  | { kind: "failed"; text: string };
+  | { kind: "failed"; title: string; text: string };
+
+const REFUSED = { kind: "failed", title: "Failed to send message." } as const;
+/** There was no readable answer. */
+const BROKEN: Phase = {
+  kind: "failed",
+  title: "An error occurred while sending your message.",
+  text: "We cannot tell whether it arrived. Press Submit again: it will not be sent twice.",
+};
 
 export type ExampleName = "flat for two" | "office of 40";
 
@@ -76,7 +81,7 @@ export function startState(answered: AnsweredPost | null): FormState {
   const { message = "" } = answered.values;
   const values = { ...START_VALUES, ...onlyNames({ ...answered.values, message: message.replaceAll("\r\n", "\n") }) };
   const isOpen = hasAmounts(values) || Object.keys(START_TEXTS).some((name) => name in errors);
-  return { ...start, values, submitted: values, errors, isOpen, phase: { kind: "failed", text } };
+  return { ...start, values, submitted: values, errors, isOpen, phase: { ...REFUSED, text } };
 }
 
 /** Events that a message on its way does not allow: its fields are read-only. */
@@ -111,7 +116,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "answered": {
       const { answer, sentAt, estimate } = event;
       if (!answer.success) {
-        const phase = { kind: "failed", text: `${answer.error} Nothing you typed is lost.` } as const;
+        const phase = { ...REFUSED, text: `${answer.error} Nothing you typed is lost.` };
         return { ...state, phase, errors: answer.fields ?? {} };
       }
       const { email: address } = state.submitted;
@@ -120,7 +125,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       return { ...startState({ kind: "sent", receipt }), isInteractive: true };
     }
     case "broke":
-      return { ...state, phase: { kind: "broken" } };
+      return { ...state, phase: BROKEN };
     case "again":
       return { ...startState(null), isInteractive: true };
   }

@@ -15,19 +15,19 @@ export interface Reading {
 
 export type Read = (values: Values, example?: FormState["example"]) => Reading;
 
-const UNREAD: Reading = { estimate: null, total: "", errors: {}, hints: {} };
-
 /** `read` is missing until the arithmetic has loaded. */
-export function formView(state: FormState, read: Read = () => UNREAD) {
+export function formView(state: FormState, read: Read = () => ({ estimate: null, total: "", errors: {}, hints: {} })) {
   const { values, typing, example, phase } = state;
   const own = read(values);
   const shown = example ? read(values, example) : own;
-  const problems = problemsOf(withoutTyping(own.errors, typing));
+  // Reported as soon as the field is left, not while the visitor is typing.
+  const unreadable: AnswerErrors = Object.fromEntries(Object.entries(own.errors).filter(([name]) => name !== typing));
+  const problems = problemsOf(unreadable);
   const total = shown.total && `${example ? `Example: ${example},` : "Your estimate:"} ${shown.total}`;
   return {
     own,
     shown,
-    errors: withoutTyping({ ...own.errors, ...openErrors(state) }, typing),
+    errors: { ...unreadable, ...openErrors(state) },
     /** The unreadable amounts, which prevent sending. */
     problems,
     announcement: [...problems.map(([, sentence]) => sentence), total].join(" ").trim(),
@@ -38,14 +38,10 @@ export function formView(state: FormState, read: Read = () => UNREAD) {
 
 export type FormView = ReturnType<typeof formView>;
 
-export function titleOf(state: FormState, brand: string): string {
+export function formTitle(state: FormState, brand: string): string {
   if (state.phase.kind === "sent") return `Message sent | ${brand}`;
-  return `${hasFailed(state) ? "Error: " : ""}Contact us | ${brand}`;
-}
-
-function hasFailed(state: FormState): boolean {
-  const { kind } = state.phase;
-  return kind === "failed" || kind === "broken" || (kind === "invalid" && Object.keys(openErrors(state)).length > 0);
+  const isInvalid = state.phase.kind === "invalid" && Object.keys(openErrors(state)).length > 0;
+  return `${isInvalid || state.phase.kind === "failed" ? "Error: " : ""}Contact us | ${brand}`;
 }
 
 /** The errors of the last submit whose fields still have the submitted value. */
@@ -53,11 +49,6 @@ function openErrors({ errors, values, submitted }: FormState): AnswerErrors {
   return Object.fromEntries(
     Object.entries(errors).filter(([name]) => !isName(name) || values[name] === submitted[name]),
   );
-}
-
-/** An error is reported as soon as its field is left, not while the visitor is typing. */
-function withoutTyping(errors: AnswerErrors, typing: string): AnswerErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== typing));
 }
 
 /** The body of `/send-email`, where the fields of the estimate have names without a prefix. */

@@ -8,12 +8,14 @@ export function readFields(form: HTMLFormElement): Record<string, string> {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 }
 
+type Kept = { values?: Readonly<Record<string, string>>; receipt?: Receipt | null };
+
 /**
  * After a reload or a step back, not every browser restores the fields: Chromium leaves out those that React controls,
  * no browser can restore the country before the list has loaded, and nothing is left of a form that was replaced by an
  * error message. So the history entry keeps the values, and the receipt of a message that was sent.
  */
-export function remember(kept: { values?: Readonly<Record<string, string>>; receipt?: Receipt | null }): void {
+export function remember(kept: Kept): void {
   history.replaceState({ ...history.state, ...kept }, "");
 }
 
@@ -22,10 +24,7 @@ export type Seed = ReturnType<typeof readSeed>;
 export function readSeed(root: HTMLElement) {
   const form = root.querySelector("form");
   const typed = form ? onlyNames(readFields(form)) : {};
-  const { values: kept, receipt: known = null } = Object(history.state) as {
-    values?: object;
-    receipt?: Receipt | null;
-  };
+  const { values: kept, receipt: known = null }: Kept = Object(history.state);
   // A link to the page's own address keeps the history entry, but is a new visit, which shows the empty form.
   const isNewVisit = performance
     .getEntriesByType("navigation")

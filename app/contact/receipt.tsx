@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useState } from "react";
+import { type RefObject, useState } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { type Receipt, SENT_ALERT_ID } from "../../contract/send-email-answer.ts";
 import { FORM_HEAD_ID, TextButton } from "./field.tsx";
@@ -29,23 +29,33 @@ export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: Rece
           <span className="visually-hidden">.</span>
         </p>
       )}
+      {/* The spaces are for screen readers, which read a term and its value as one text. */}
       <dl>
         {sentAt !== "" && (
-          <ReceiptLine name="Sent on">
-            {/* The server writes the time of UTC, the browser that of the visitor. */}
-            <time dateTime={sentAt} suppressHydrationWarning>
-              {dateText(sentAt)}
-            </time>
-          </ReceiptLine>
+          <div>
+            <dt>Sent on:</dt>{" "}
+            <dd>
+              {/* The server writes the time of UTC, the browser that of the visitor. */}
+              <time dateTime={sentAt} suppressHydrationWarning>
+                {dateText(sentAt)}
+              </time>
+            </dd>
+          </div>
         )}
-        <ReceiptLine name="Answer goes to">
-          {address === "" ? <span>you by email</span> : <bdi translate="no">{address}</bdi>}
-          {answerWithin && <span> within {answerWithin}</span>}
-        </ReceiptLine>
+        <div>
+          <dt>Answer goes to:</dt>{" "}
+          <dd>
+            {address === "" ? <span>you by email</span> : <bdi translate="no">{address}</bdi>}
+            {answerWithin && <span> within {answerWithin}</span>}
+          </dd>
+        </div>
         {totalKg !== null && (
-          <ReceiptLine name="Your estimate" className={hasPicture ? "visually-hidden" : undefined}>
-            <span data-fact="total">{unbroken(formatTotal(totalKg))}</span>
-          </ReceiptLine>
+          <div className={hasPicture ? "visually-hidden" : undefined}>
+            <dt>Your estimate:</dt>{" "}
+            <dd>
+              <span data-fact="total">{unbroken(formatTotal(totalKg))}</span>
+            </dd>
+          </div>
         )}
       </dl>
       {reference !== "" && <p>If you write again, give this reference.</p>}
@@ -53,31 +63,10 @@ export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: Rece
   );
 }
 
-/** The space is for screen readers, which read the term and its value as one text. */
-function ReceiptLine({
-  name,
-  className,
-  children,
-}: {
-  name: string;
-  className?: string | undefined;
-  children: ReactNode;
-}) {
-  return (
-    <div className={className}>
-      <dt>{`${name}:`}</dt> <dd>{children}</dd>
-    </div>
-  );
-}
-
 function dateText(iso: string): string {
-  const isServer = typeof document === "undefined";
-  const text = new Date(iso).toLocaleString("en-GB", {
-    dateStyle: "long",
-    timeStyle: "short",
-    ...(isServer && { timeZone: "UTC" }),
-  });
-  return isServer ? `${text} UTC` : text;
+  const timeZone = typeof document === "undefined" ? "UTC" : undefined;
+  const text = new Date(iso).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short", timeZone });
+  return timeZone ? `${text} ${timeZone}` : text;
 }
 
 interface ReceiptActionsProps {
@@ -90,10 +79,29 @@ interface ReceiptActionsProps {
 
 /** Outside of the live region, which has only text. Without script, only the link works. */
 export function ReceiptActions({ reference, isInteractive, isOfAddress, act }: ReceiptActionsProps) {
+  const [copied, setCopied] = useState<"yes" | "refused" | null>(null);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(reference);
+      setCopied("yes");
+    } catch {
+      getSelection()?.selectAllChildren(document.getElementById(REFERENCE_ID) ?? document.body);
+      setCopied("refused");
+    }
+  }
   return (
     <div className="actions">
-      {isInteractive && <CopyReference reference={reference} />}
-      {isInteractive && <TextButton onClick={() => print()}>Print or save</TextButton>}
+      {isInteractive && (
+        <>
+          <button type="button" className="button button-primary" aria-live="polite" onClick={copy}>
+            {copied === "yes" ? "Copied" : "Copy the reference"}
+          </button>
+          <p className="live" aria-live="polite">
+            {copied === "refused" && <span>Your browser did not copy it. It is selected: copy it yourself.</span>}
+          </p>
+          <TextButton onClick={() => print()}>Print or save</TextButton>
+        </>
+      )}
       <a
         className="text-button"
         href="/contact"
@@ -107,28 +115,5 @@ export function ReceiptActions({ reference, isInteractive, isOfAddress, act }: R
         Write another message
       </a>
     </div>
-  );
-}
-
-function CopyReference({ reference }: { reference: string }) {
-  const [result, setResult] = useState<"copied" | "refused" | null>(null);
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(reference);
-      setResult("copied");
-    } catch {
-      getSelection()?.selectAllChildren(document.getElementById(REFERENCE_ID) ?? document.body);
-      setResult("refused");
-    }
-  }
-  return (
-    <>
-      <button type="button" className="button button-primary" aria-live="polite" onClick={copy}>
-        {result === "copied" ? "Copied" : "Copy the reference"}
-      </button>
-      <p className="live" aria-live="polite">
-        {result === "refused" && <span>Your browser did not copy it. It is selected: copy it yourself.</span>}
-      </p>
-    </>
   );
 }

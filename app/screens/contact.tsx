@@ -4,7 +4,7 @@ import { answerTimeInWords } from "../../contract/duration.ts";
 import { ContactEmail } from "../components/links.tsx";
 import { FRAGMENT } from "../contact/estimate-part.tsx";
 import { startState } from "../contact/form-state.ts";
-import { titleOf } from "../contact/form-view.ts";
+import { formTitle } from "../contact/form-view.ts";
 import { FormRoot } from "../contact/render-form.tsx";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
@@ -17,7 +17,7 @@ const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_
 
 export const contact: Screen = {
   name: "contact",
-  title: titleOf(startState(null), site.brand),
+  title: formTitle(startState(null), site.brand),
   headline: "Get in Touch",
   description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by email.`,
   isIndexed: true,

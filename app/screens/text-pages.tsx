@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { fillFacts } from "../../contract/facts.ts";
 import { ACCESSIBILITY_PATH, CARBON_PATH } from "../components/footer.tsx";
 import { FOOTPRINT_PATH } from "../contact/estimate-part.tsx";
-import { factsOf, SITE_FACTS } from "../facts.ts";
+import { factTexts, SITE_FACTS } from "../facts.ts";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import type { Link } from "../site-schema.ts";
@@ -27,7 +27,7 @@ export const accessibility = explanationScreen(ours[ACCESSIBILITY_PATH]);
 
 /** What all screens with a text have in common; `sections` are those of its table of contents. */
 function screenOf(name: string, file: TextFile, styles: string, sections: readonly Section[]) {
-  const title = titleOf(file);
+  const title = fillFacts(file.title, SITE_FACTS);
   return {
     name,
     title: `${title} | ${site.brand}`,
@@ -36,10 +36,6 @@ function screenOf(name: string, file: TextFile, styles: string, sections: readon
     isIndexed: true,
     styles: styles + noticeStyles(file) + (sections.length > 0 ? markCurrent(sections) : ""),
   };
-}
-
-function titleOf({ title }: TextFile): string {
-  return fillFacts(title, SITE_FACTS);
 }
 
 export interface WrittenPage extends TextFile {
@@ -56,8 +52,9 @@ export function pageScreen(
   const parents = parentsOf(page, pages);
   const all = sectionsOf(page);
   const sections = all.length >= LONG_PAGE_SECTIONS ? all : [];
+  const screen = screenOf("page", page, pageStyles, sections);
   return {
-    ...screenOf("page", page, pageStyles, sections),
+    ...screen,
     isPaintedWhole: true,
     written: { file: page.file, parents },
     // The largest source is an upper bound for the browser's choice.
@@ -66,14 +63,14 @@ export function pageScreen(
     render: (context) => (
       <article className="page">
         {parents.length > 1 && <Breadcrumb links={parents} />}
-        <h1>{titleOf(page)}</h1>
+        <h1>{screen.headline}</h1>
         <p className="print-only">
           {site.legalName}, {context.settings.siteUrl}
           {page.path}
         </p>
         {sections.length > 0 && <Contents sections={sections} />}
         <div className="text">
-          <Text file={page} facts={factsOf(context.settings)} hasAnchors />
+          <Text file={page} facts={factTexts(context.settings)} hasAnchors />
           {After && <After {...context} />}
         </div>
       </article>
@@ -88,7 +85,7 @@ function parentsOf({ path }: WrittenPage, pages: readonly WrittenPage[]): Link[]
     { label: "Home", href: "/" },
     ...written
       .toSorted((a, b) => a.path.length - b.path.length)
-      .map((page) => ({ label: titleOf(page), href: page.path })),
+      .map((page) => ({ label: fillFacts(page.title, SITE_FACTS), href: page.path })),
   ];
 }
 
@@ -139,13 +136,14 @@ function PageWeights({ weights = [] }: RenderContext) {
 /** The printed copy shows its path and its date. */
 function policyScreen(page: WrittenPage, date: "lastUpdated" | "refundsLastUpdated" = "lastUpdated"): Screen {
   const sections = sectionsOf(page, { isNumbered: true });
+  const screen = screenOf("policy", page, policyStyles, sections);
   return {
-    ...screenOf("policy", page, policyStyles, sections),
+    ...screen,
     render({ settings }) {
-      const facts = factsOf(settings);
+      const facts = factTexts(settings);
       return (
         <article className="page">
-          <h1>{titleOf(page)}</h1>
+          <h1>{screen.headline}</h1>
           <p className="print-only">
             {site.legalName}, <Fact name="websiteUrl" value={facts.websiteUrl} />
             {page.path}, last updated on <Fact name={date} value={facts[date]} />
@@ -153,7 +151,7 @@ function policyScreen(page: WrittenPage, date: "lastUpdated" | "refundsLastUpdat
           <Contents sections={sections} />
           <div className="pane-frame">
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
-            <section className="text pane" aria-label={`${titleOf(page)}, full text`} tabIndex={0}>
+            <section className="text pane" aria-label={`${screen.headline}, full text`} tabIndex={0}>
               <Text file={page} facts={facts} isNumbered />
               <p className="more-below" aria-hidden="true">
                 <span>More below</span>

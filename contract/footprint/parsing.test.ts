@@ -25,30 +25,30 @@ describe("what is refused", () => {
   ])("%s: %s %j", (field, sentence, ...values) => {
     for (const value of values) {
       const key = `footprint.${field}`;
-      const refused = { ok: false, fields: { [key]: sentence }, rest: null };
+      const refused = { inputs: null, errors: { [key]: sentence } };
       expect(parseFootprint({ footprint: Object.fromEntries([[field, value]]) })).toEqual(refused);
       expect(parseFootprint({ [key]: value })).toEqual(refused);
     }
   });
 
   test.each(["text", 7, true, [], [1]])("%j instead of an object", (footprint) => {
-    const fields = { footprint: "Send the estimate's inputs as an object." };
-    expect(parseFootprint({ footprint })).toEqual({ ok: false, fields, rest: null });
+    const errors = { footprint: "Send the estimate's inputs as an object." };
+    expect(parseFootprint({ footprint })).toEqual({ inputs: null, errors });
   });
 
   test.each(["totalKg", "__proto__", "constructor", "x".repeat(41)])("an unknown field: %s", (field) => {
-    const fields = { footprint: `There is no field "${field.slice(0, 40)}" in the estimate.` };
+    const errors = { footprint: `There is no field "${field.slice(0, 40)}" in the estimate.` };
     const given = Object.fromEntries([[field, 1]]);
-    expect(parseFootprint({ footprint: given })).toEqual({ ok: false, fields, rest: null });
-    expect(parseFootprint({ [`footprint.${field}`]: 1 })).toEqual({ ok: false, fields, rest: null });
+    expect(parseFootprint({ footprint: given })).toEqual({ inputs: null, errors });
+    expect(parseFootprint({ [`footprint.${field}`]: 1 })).toEqual({ inputs: null, errors });
   });
 
   test("counts the readable inputs; leaves out a flight without its distance", () => {
     const given = { gasKwh: "?", carKm: 100, shortFlights: 1, shortFlightKm: "far", people: "x", longFlights: 1 };
-    const parsed = parseFootprint({ footprint: given });
+    const { inputs, errors } = parseFootprint({ footprint: given });
     const wrong = ["footprint.gasKwh", "footprint.shortFlightKm", "footprint.people"];
-    expect(Object.keys(parsed.ok ? {} : parsed.fields)).toEqual(wrong);
-    expect(parsed.ok || parsed.rest).toEqual(inputsOf({ carKm: 100, longFlights: 1 }));
+    expect(Object.keys(errors)).toEqual(wrong);
+    expect(inputs).toEqual(inputsOf({ carKm: 100, longFlights: 1 }));
   });
 
   test.each([
@@ -60,7 +60,7 @@ describe("what is refused", () => {
     // The post of an empty form.
     { "footprint.carFuel": "petrol", "footprint.shortFlightKm": "1500", "footprint.longFlightClass": "first" },
   ])("%j is no estimate, and no error", (body) => {
-    expect(parseFootprint(body)).toEqual({ ok: true, inputs: null });
+    expect(parseFootprint(body)).toEqual({ inputs: null, errors: {} });
   });
 });
 
@@ -92,7 +92,7 @@ test("no check reads a text that is too long for a number or a choice, and the t
   for (const field of ["electricityKwh", "people", "shortFlightKm", "carFuel"]) {
     const longest = await longestText("é", () => {
       const parsed = parseFootprint({ footprint: { [field]: `é${"०".repeat(60_000)}` } });
-      expect(parsed).toMatchObject({ ok: false, fields: { [`footprint.${field}`]: expect.any(String) } });
+      expect(parsed).toMatchObject({ errors: { [`footprint.${field}`]: expect.any(String) } });
     });
     expect(longest, field).toBeLessThanOrEqual(100);
   }

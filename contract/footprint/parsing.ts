@@ -24,21 +24,22 @@ const OPTIONS = new Map<string, readonly unknown[]>([
   ...Object.entries(UNITS),
 ]);
 
-type ParsedFootprint =
-  /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
-  | { ok: true; inputs: FootprintInputs | null }
-  /** `rest` has the valid amounts. */
-  | { ok: false; fields: FootprintErrors; rest: FootprintInputs | null };
+interface ParsedFootprint {
+  /** What can be read; `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
+  inputs: FootprintInputs | null;
+  /** A sentence for each invalid value. */
+  errors: FootprintErrors;
+}
 
-/** Reads an object `footprint`, or fields with the prefix `footprint.`. One sentence for each invalid value. */
+/** Reads an object `footprint`, or fields with the prefix `footprint.`. */
 export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedFootprint {
   const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
-  if (given === undefined || given === null || given === "") return { ok: true, inputs: null };
+  if (given === undefined || given === null || given === "") return { inputs: null, errors: {} };
   if (typeof given !== "object" || Array.isArray(given)) {
-    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." }, rest: null };
+    return { inputs: null, errors: { footprint: "Send the estimate's inputs as an object." } };
   }
 
-  const fields: FootprintErrors = {};
+  const errors: FootprintErrors = {};
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     // No check looks at a text that is too long for any number or choice.
@@ -47,25 +48,24 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     const key = `${FIELD_PREFIX}${name}` as const;
     const [largest, options] = [LARGEST.get(name), OPTIONS.get(name)];
     if (largest === undefined && options === undefined) {
-      fields.footprint = `There is no field "${name.slice(0, SHOWN_LENGTH)}" in the estimate.`;
+      errors.footprint = `There is no field "${name.slice(0, SHOWN_LENGTH)}" in the estimate.`;
     } else if (isEmpty) {
       // Like a field that was not sent.
     } else if (options) {
-      if (!options.includes(value)) fields[key] = `Choose one of: ${options.join(", ")}.`;
+      if (!options.includes(value)) errors[key] = `Choose one of: ${options.join(", ")}.`;
       else if (value !== options[0]) values[name] = value;
     } else {
       const amount = typeof value === "string" && !isTooLong ? parseAmount(value) : value;
       const problem = problemWithNumber(amount, largest, name === "people");
       if (problem === null) values[name] = amount;
-      else fields[key] = problem;
+      else errors[key] = problem;
     }
   }
   // Without its distance a flight cannot be counted.
-  if (fields["footprint.shortFlightKm"]) delete values.shortFlights;
-  if (fields["footprint.longFlightKm"]) delete values.longFlights;
+  if (errors["footprint.shortFlightKm"]) delete values.shortFlights;
+  if (errors["footprint.longFlightKm"]) delete values.longFlights;
   const hasAmount = Object.keys(AMOUNTS).some((name) => name in values);
-  const inputs = hasAmount ? ({ ...DEFAULTS, ...values } as FootprintInputs) : null;
-  return Object.keys(fields).length > 0 ? { ok: false, fields, rest: inputs } : { ok: true, inputs };
+  return { inputs: hasAmount ? ({ ...DEFAULTS, ...values } as FootprintInputs) : null, errors };
 }
 
 function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -186,13 +186,12 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     throw new Refusal(400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
-  const parsedFootprint = parseFootprint(body as Record<string, unknown>);
-  if (!parsed.ok || !parsedFootprint.ok) {
-    const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
+  const { inputs, errors } = parseFootprint(body as Record<string, unknown>);
+  if (!parsed.ok || Object.keys(errors).length > 0) {
+    const fields = { ...(!parsed.ok && parsed.fields), ...errors };
     throw new Refusal(422, "invalid", "Please correct the marked fields.", { fields });
   }
   const { message } = parsed;
-  const { inputs } = parsedFootprint;
   const footprint = inputs && estimateFootprint(inputs, message.country);
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;

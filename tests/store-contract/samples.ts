@@ -79,9 +79,9 @@ export function trapped(email = "ada@example.com"): Submission {
 export type Footprint = Readonly<Record<string, unknown>>;
 
 export function inputsOf(footprint: Footprint): FootprintInputs {
-  const parsed = parseFootprint({ footprint });
-  if (!parsed.ok || parsed.inputs === null) throw new Error(JSON.stringify(parsed));
-  return parsed.inputs;
+  const { inputs, errors } = parseFootprint({ footprint });
+  if (inputs === null || Object.keys(errors).length > 0) throw new Error(JSON.stringify(errors));
+  return inputs;
 }
 
 /** The estimate that a visitor in this country gets for these inputs. */
