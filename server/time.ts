@@ -57,7 +57,7 @@ export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer
 export async function withinMs<T>(
   limitMs: number,
   work: Promise<T>,
-  onTimeout = timeoutError,
+  onTimeout: (limitMs: number) => Error,
   { setTimer } = systemClock,
 ): Promise<T> {
   const limit = Promise.withResolvers<never>();
@@ -67,8 +67,4 @@ export async function withinMs<T>(
   } finally {
     cancelTimer();
   }
-}
-
-function timeoutError(limitMs: number): Error {
-  return new Error(`took more than ${limitMs} ms`);
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { parseConfig } from "../server/config.ts";
-import { openStore, type Store } from "../server/store/open-store.ts";
+import { createStore, openDatabase, type Store } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
 import { createIndexes, createTables } from "../server/store/schema.ts";
 import { APPLICATION_ID, sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
@@ -35,7 +35,6 @@ try {
   const databaseUrl = await postgres.createDatabase();
   const { dialect, close } = await openPostgres(databaseUrl, 1);
   await close();
-  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   const client = new pg.Client(databaseUrl);
   await client.connect();
   await dump(
@@ -55,7 +54,8 @@ type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[
 async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.ProcessEnv, run: Rows): Promise<void> {
   const before = readFileSync(join(RELEASES, last, file), "utf8");
   await run(before);
-  const store = await openStore({ ...parseConfig(env), account: "Grace" }, { upgrades: true });
+  const settings = { ...parseConfig(env), account: "Grace" };
+  const store = await createStore(await openDatabase(settings), settings);
   await addRows(store);
   await store.close();
   const statements = [...createTables(dialect), ...createIndexes(dialect)];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
-import { openStore, type Store } from "../server/store/open-store.ts";
+import { createStore, openDatabase, type Store } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
 import { findFreePort, startProgram } from "../tests/support/run-server.ts";
 
@@ -69,9 +69,10 @@ export async function startSampleInbox(): Promise<RunningInbox> {
   return { ...inbox, stop };
 }
 
-export function openSampleStore(dataDir: string, databaseUrl: string | null = null): Promise<Store> {
+export async function openSampleStore(dataDir: string, databaseUrl: string | null = null): Promise<Store> {
   const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
-  return openStore({ dataDir, databaseUrl, retention }, { upgrades: true });
+  const settings = { dataDir, databaseUrl, retention };
+  return createStore(await openDatabase(settings), settings);
 }
 
 interface Arrival {

@@ -41,7 +41,7 @@ export function serveHealth(app: FastifyInstance, status: Pick<Status, "ping">, 
     reply.header("cache-control", "no-store");
     if (readiness.isStopping) return reply.code(503).send({ status: "closing" });
     try {
-      await withinMs(STORE_TIMEOUT_MS, status.ping());
+      await withinMs(STORE_TIMEOUT_MS, status.ping(), () => new Error("no answer"));
       return reply.send({ status: "ready" });
     } catch {
       return reply.code(503).send({ status: "store unavailable" });

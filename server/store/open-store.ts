@@ -26,13 +26,11 @@ type StoreSettings = Pick<Config, "dataDir" | "databaseUrl"> & {
 };
 
 export interface StoreOptions {
-  /** For the website, which alone runs statements in a thread and excludes a second website from a SQLite file. */
-  isServer?: boolean;
   /**
-   * Creates or upgrades the tables, as the website does. Otherwise a database of another version is refused: another
-   * version of the website may be using it.
+   * For the website, which alone runs statements in a thread, excludes a second website from a SQLite file, and creates
+   * or upgrades the tables. Otherwise a database of another version is refused, because its website may be using it.
    */
-  upgrades?: boolean;
+  isServer?: boolean;
   /** Called once if the store has become unusable until a restart: its thread ended, or its files were replaced. */
   onEnd?(error: StoreUnavailable): void;
 }
@@ -54,11 +52,11 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
 
 export async function openHere(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
-  const { isServer = false, upgrades = isServer } = options;
+  const { isServer = false } = options;
   const isSqlite = databaseUrl === null;
-  if (isSqlite && !upgrades) requireFile(dataDir);
+  if (isSqlite && !isServer) requireFile(dataDir);
   const database = await openDatabase(settings, options);
-  const store = await createStore(database, settings, upgrades);
+  const store = await createStore(database, settings, isServer);
   if (isSqlite && isServer) await forgetServers(database.query);
   return store;
 }
@@ -69,7 +67,10 @@ export async function openArchive(settings: StoreSettings) {
   return { ...createArchive(database, settings), close: database.close };
 }
 
-async function openDatabase({ databaseUrl, dataDir }: StoreSettings, { isServer = false, onEnd }: StoreOptions = {}) {
+export async function openDatabase(
+  { databaseUrl, dataDir }: StoreSettings,
+  { isServer = false, onEnd }: StoreOptions = {},
+) {
   if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd);
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(databaseUrl, MAX_CONNECTIONS[isServer ? "server" : "command"]);

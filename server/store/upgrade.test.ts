@@ -8,7 +8,7 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { exportMessages } from "../desk/export.ts";
-import { openArchive, type Store, type StoreOptions } from "./open-store.ts";
+import { openArchive, openStore, type Store, type StoreOptions } from "./open-store.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { sqliteFile } from "./sqlite.ts";
 
@@ -28,18 +28,26 @@ async function load(kind: keyof typeof DATABASES, release: string) {
   const dataDir = await makeScratchFolder();
   const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
   const open = (options?: StoreOptions) => untilEnd(openStoreInProcess({ dataDir, databaseUrl }, options));
+  const openAsCommand = () => untilEnd(openStore({ dataDir, databaseUrl }));
   const openAsArchive = () => untilEnd(openArchive({ dataDir, databaseUrl }));
   if (databaseUrl === null) {
     const db = new DatabaseSync(sqliteFile(dataDir));
     onTestFinished(() => db.close());
     db.exec(dump);
-    return { dump, dataDir, open, openAsArchive, read: async (sql: string) => db.prepare(sql).all() };
+    return { dump, dataDir, open, openAsCommand, openAsArchive, read: async (sql: string) => db.prepare(sql).all() };
   }
   const client = new pg.Client(databaseUrl);
   await client.connect();
   onTestFinished(() => client.end());
   await client.query(dump);
-  return { dump, dataDir, open, openAsArchive, read: async (sql: string) => (await client.query(sql)).rows };
+  return {
+    dump,
+    dataDir,
+    open,
+    openAsCommand,
+    openAsArchive,
+    read: async (sql: string) => (await client.query(sql)).rows,
+  };
 }
 
 async function exported(store: Store): Promise<unknown[]> {
@@ -123,8 +131,8 @@ describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
 
 describe.each(readdirSync(RELEASES).filter(isOld))("a database of the older version %s", (release) => {
   test.each(KINDS)("is not upgraded on %s by an operator's command, which says what to do", async (kind) => {
-    const { dump, open, read } = await load(kind, release);
-    await expect(open({ upgrades: false })).rejects.toThrow(
+    const { dump, openAsCommand, read } = await load(kind, release);
+    await expect(openAsCommand()).rejects.toThrow(
       /^This database was written by an older version .+; restart the website with this version, .+$/,
     );
     const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");

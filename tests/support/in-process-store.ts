@@ -1,14 +1,15 @@
 import type { Retention } from "../../server/config.ts";
 import type { Store } from "../../server/store/open-store.ts";
-import { openStore, type StoreOptions } from "../../server/store/open-store.ts";
+import { createStore, openDatabase, openStore, type StoreOptions } from "../../server/store/open-store.ts";
 import { DAY_MS } from "../../server/time.ts";
 
 export const RETENTION: Retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS };
 
 /** The store as the operator's commands open it, with SQLite in this thread, except that it creates its tables. */
-export function openStoreInProcess(
+export async function openStoreInProcess(
   settings: { dataDir: string; databaseUrl: string | null; retention?: Retention | undefined; account?: string },
   options: StoreOptions = {},
 ): Promise<Store> {
-  return openStore({ ...settings, retention: settings.retention ?? RETENTION }, { upgrades: true, ...options });
+  const all = { ...settings, retention: settings.retention ?? RETENTION };
+  return options.isServer ? openStore(all, options) : createStore(await openDatabase(all), all);
 }
