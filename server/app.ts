@@ -1,55 +1,48 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
-import type { Build } from "./http/build-files.ts";
-import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
-import { LIMITS, type Limits } from "./http/limits.ts";
-import { createSite, type Site } from "./http/pages.ts";
+import { type Readiness, serveHealth } from "./http/health.ts";
+import type { Site } from "./http/pages.ts";
 import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
 import { channelsOf, rulesOf } from "./store/store.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
 
-export interface AppOptions
-  extends Pick<SendEmailOptions, "config" | "onStored">,
-    Partial<Pick<SendEmailOptions, "meter" | "now" | "onNotStored">> {
-  build: Build;
-  store: Pick<Store, "intake" | "messages" | "secret" | "status">;
-  logStream?: { write(line: string): void };
-  readiness?: Readiness;
-  limits?: Limits;
+export interface AppOptions extends Pick<SendEmailOptions, "config" | "meter" | "now" | "onStored" | "onNotStored"> {
   /** May already listen. */
-  site?: Site;
+  site: Site;
+  store: Pick<Store, "intake" | "messages" | "secret" | "status">;
+  logStream: { write(line: string): void };
+  readiness: Readiness;
 }
 
 /** The whole product without its process, so that a test can create it and inject requests. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS } = options;
-  const { now = () => new Date(), onNotStored = () => {}, site: pages = createSite(build, limits) } = options;
+  const { config, site, store, logStream, meter, readiness, now = () => new Date() } = options;
+  const { build, limits, answerRefusal } = site;
   const { rateLimits, hourlyLimit, spamFilter } = config;
-  const { site } = build.manifest;
-  const { referencePrefix } = site;
+  const { referencePrefix } = build.manifest.site;
   const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
   const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
-  if (meter) pages.server.prependListener("request", (...exchange) => countAnswer(...exchange, meter));
+  if (meter) site.server.prependListener("request", (...exchange) => countAnswer(...exchange, meter));
   const app: FastifyInstance = Fastify({
-    serverFactory: () => pages.server,
+    serverFactory: () => site.server,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
-    logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
+    logger: { level: config.logLevel, serializers: { err: plainError }, stream: logStream },
     logController: new LogController({ disableRequestLogging: true }),
     // No route has a schema, so the start need not load a compiler.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // Requests on open connections get normal answers while the server closes.
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => pages.answerRest(request.raw, reply.hijack().raw),
+    frameworkErrors: (_error, request, reply) => site.answerRest(request.raw, reply.hijack().raw),
   });
 
   // Node's own answer to a request that it cannot parse never interrupts another answer.
   app.server.removeAllListeners("clientError");
-  app.addHook("onReady", async () => pages.serveApi({ answer: app.routing, store, now, noteDefect }));
+  app.addHook("onReady", async () => site.serveApi({ answer: app.routing, store, now, noteDefect }));
   // A closing server checks no timeouts, and waits for connections that are idle or hold half a request.
   app.addHook("preClose", async () => {
     setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
@@ -57,7 +50,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   // Runs before the body is read, which may be large, broken or missing.
   app.addHook("onRequest", (request, reply, next) => {
-    if (request.is404) pages.answerRest(request.raw, reply.hijack().raw);
+    if (request.is404) site.answerRest(request.raw, reply.hijack().raw);
     else next();
   });
   app.register(async (api) => {
@@ -66,10 +59,9 @@ export function createApp(options: AppOptions): FastifyInstance {
       next();
     });
     serveHealth(api, store.status, readiness);
-    const { answerRefusal } = pages;
-    acceptMessages(api, { ...options, limits, rules, onNotStored, noteDefect, answerRefusal });
+    acceptMessages(api, { ...options, limits, rules, noteDefect, answerRefusal });
   });
-  app.setErrorHandler((error, _request, reply) => pages.answerFailure(reply.hijack().raw, error));
+  app.setErrorHandler((error, _request, reply) => site.answerFailure(reply.hijack().raw, error));
   return app;
 }
 

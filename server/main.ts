@@ -64,7 +64,6 @@ async function run(config: Config): Promise<void> {
   const logStream = logs.openLogStream(STDOUT, isTerminal ? logs.terminalLine : journalFormat);
   const app = createApp({
     config,
-    build,
     site,
     store,
     logStream,

@@ -48,7 +48,7 @@ export function createSite(build: Build, limits: Limits) {
   const server = createLimitedServer(limits, (request, response) => {
     if (!pages.answer(request, response)) void api.then(({ answer }) => answer(request, response));
   });
-  return { ...pages, server, serveApi };
+  return { ...pages, build, limits, server, serveApi };
 }
 
 function createPages(build: Build, api: Promise<Api>) {
