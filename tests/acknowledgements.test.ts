@@ -15,7 +15,12 @@ async function openOffice() {
   return {
     ...office,
     server,
-    start: () => office.startSenders([mailSender(options), acknowledging]),
+    start() {
+      const outbox = office.startSenders([mailSender(options), acknowledging]);
+      // Otherwise it looks only once a second for what another channel has queued.
+      void office.log.seen("delivered", 1, "mail").then(outbox.wake);
+      return outbox;
+    },
     seen: (event: string, nth = 1) => office.log.seen(event, nth, "acknowledgement"),
     count: (event: string) => office.log.count(event, "acknowledgement"),
   };
@@ -34,18 +39,22 @@ it("is sent after the message was delivered: one short mail without an envelope 
 });
 
 it("is sent to a mailbox once a day in any spelling, and a flood to it does not delay other senders", async () => {
-  const { accept, clock, count, server, start, seen } = await openOffice();
-  for (let number = 0; number < 50; number += 1) await accept({ email: `vic.tim+${number}@example.org` });
+  const { accept, clock, count, log, server, start, seen } = await openOffice();
+  for (let number = 0; number < 12; number += 1) await accept({ email: `vic.tim+${number}@example.org` });
   await accept({ email: "bob@example.org" });
   const outbox = start();
+  await log.seen("delivered", 13, "mail");
+  outbox.wake();
   // The fake clock does not advance here, so no mail waits for a timer.
   await seen("delivered", 2);
-  expect(await seen("skipped", 49)).toMatchObject({ error: "address-limit" });
+  expect(await seen("skipped", 11)).toMatchObject({ error: "address-limit" });
   clock.set(25 * HOUR_MS);
   await accept({ email: "Victim@example.org" });
   outbox.wake();
+  await log.seen("delivered", 14, "mail");
+  outbox.wake();
   await seen("delivered", 3);
-  expect([server.mails.filter(({ sender }) => sender === "").length, count("skipped")]).toEqual([3, 49]);
+  expect([server.mails.filter(({ sender }) => sender === "").length, count("skipped")]).toEqual([3, 11]);
 });
 
 it.each([

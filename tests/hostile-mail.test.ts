@@ -11,6 +11,7 @@ import { IDENTITY } from "./support/post-office.ts";
 
 let server: MailServer;
 let mailer: Mailer;
+let sent = 0;
 beforeAll(async () => {
   server = await startMailServer();
   mailer = createSmtpMailer(`smtp://127.0.0.1:${server.port}`);
@@ -18,15 +19,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await mailer.close();
   await server.close();
+  expect(server.mails).toHaveLength(sent);
 });
 
 /** Sends the mail of a message. It must reach only the team and have only the usual headers. */
 async function sendThrough(message: ContactMessage, identity = IDENTITY) {
-  const composed = composeMail(storedWith(message), identity);
-  const before = server.mails.length;
+  sent += 1;
+  const composed = composeMail({ ...storedWith(message), id: sent }, identity);
   await mailer.send(composed);
-  const [received, ...others] = server.mails.slice(before);
-  if (!received || others.length > 0) throw new Error(`${others.length + (received ? 1 : 0)} mails arrived`);
+  const received = server.mails.find(({ raw }) => raw.includes(`Message-ID: ${composed.messageId}`));
+  if (!received) throw new Error("no mail arrived");
   expect(received).toMatchObject({ sender: IDENTITY.mailFrom, recipients: [IDENTITY.mailTo] });
   const mail = parseMail(received.raw);
   const names =
@@ -35,7 +37,8 @@ async function sendThrough(message: ContactMessage, identity = IDENTITY) {
   return { composed, mail };
 }
 
-it.each(HOSTILE_CASES)("a message with %s arrives unchanged", async (_title, hostile) => {
+// Together, because the mail server waits a moment before each greeting.
+it.concurrent.each(HOSTILE_CASES)("a message with %s arrives unchanged", async (_title, hostile) => {
   const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.fields));
   const { message } = parsed;
@@ -52,7 +55,7 @@ it.each(HOSTILE_CASES)("a message with %s arrives unchanged", async (_title, hos
   expect(mail.text.endsWith(`\n\nMessage:\n\n${message.message}`)).toBe(true);
 });
 
-it.each([
+it.concurrent.each([
   { name: "Ada\r\nBcc: c@d.example\r\n\r\nbody" },
   ...[
     "a@b.example,c@d.example",

@@ -38,6 +38,7 @@ async function openReplyOffice(openMailer: OpenMailer, isAcknowledged = false, o
   const reference = await office.accept({ message: "How many?\n> all" });
   outbox.wake();
   await office.log.seen("delivered", 1);
+  outbox.wake();
   const reply = async (written = REPLY) => {
     await office.store.messages.reply(reference, written, office.clock.now());
     outbox.wake();

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
@@ -53,6 +53,12 @@ test.each([
   const url = await server.createDatabase();
   const store = await open(url);
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
+  // A second passes with each look at the clock.
+  let seconds = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => {
+    seconds += 1;
+    return seconds * 1000;
+  });
   const older = new pg.Client(url);
   await older.connect();
   try {
