@@ -5,8 +5,7 @@ export default defineConfig({
     // One per core of the smallest machine that runs the tests.
     maxWorkers: 2,
     globalSetup: "tests/support/global-setup.ts",
-    setupFiles: "tests/support/short-failures.ts",
-    diff: { expand: false },
+    diff: { expand: false, truncateThreshold: 60 },
     // Only a test that hangs reaches it: many times what a test needs, because the machine may be slow.
     testTimeout: 60_000,
     hookTimeout: 60_000,

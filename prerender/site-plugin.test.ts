@@ -1,19 +1,32 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { join } from "node:path";
-import { resolveConfig, type ViteDevServer } from "vite";
+import { createServer, resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import type { RenderContext } from "../app/screen.ts";
 import { completeSettings } from "../app/settings.ts";
 import { site } from "../app/site.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 import { textOf } from "../tests/support/html.ts";
 import { openPort } from "../tests/support/raw-http.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { untilEnd } from "../tests/support/until-end.ts";
-import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import config from "../vite.config.ts";
 import { lookProblems } from "./pictures.ts";
 import { readOwnSettings, settingsProblems } from "./site-dir.ts";
 import { loadRenderer } from "./site-plugin.ts";
+
+/** Vite on the sources of the site, without a port. */
+function openVite() {
+  const options = { middlewareMode: true, ws: false, watch: null } as const;
+  return createServer({ ...config, configFile: false, logLevel: "warn", server: options });
+}
+
+/** What a page is rendered with when these variables are set. */
+const contextOf = (env: Readonly<Record<string, string | undefined>>): RenderContext => ({
+  settings: parseBuildSettings(env).settings,
+  scripts: { film: { url: "/film.js" }, contact: { url: "/contact.js" } },
+});
 
 let server: ViteDevServer;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { expect, type Page } from "@playwright/test";
 import { wcagLuminance } from "culori";
 import sharp from "sharp";
-import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
 import { hold, resize, test } from "../../support/site.ts";
 
 const SAMPLES = [0, 0.25, 0.5, 0.8, 0.99];
@@ -89,7 +88,6 @@ async function brightestLuminance(picture: Buffer, box: Box): Promise<number> {
 for (const width of [375, 1280]) {
   test(`nothing moves when the display font and the film arrive late, at ${width} px`, async ({ page }) => {
     await page.setViewportSize({ width, height: 800 });
-    await recordShifts(page);
     for (const path of ["/", "/contact", "/privacy", "/contact#footprint", "/about"]) {
       const arrive = await hold(page, "**/*.woff2");
       await page.goto(path, { waitUntil: "commit" });
@@ -113,4 +111,15 @@ function twoFrames(page: Page): Promise<void> {
   return page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
   );
+}
+
+/** What has moved on the open page by itself: the start of each element's HTML. */
+function shiftsOf(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: "layout-shift", buffered: true });
+    // TypeScript does not have this type yet.
+    const shifts = observer.takeRecords() as (PerformanceEntry & { sources: { node: Element | null }[] })[];
+    return shifts.flatMap(({ sources }) => sources.map(({ node }) => node?.outerHTML?.slice(0, 60) ?? "text"));
+  });
 }
