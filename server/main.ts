@@ -78,7 +78,7 @@ async function run(config: Config): Promise<void> {
   // Not before now, because they load the mail library, and pages need not wait for it.
   const { createSenders } = await import("./outbox/senders.ts");
   const { startPurge } = await import("./outbox/purge.ts");
-  const senders = createSenders({ config, store, identity });
+  const senders = createSenders(config, store, identity);
   // For other servers and the operator's commands. Alerts tell that the database cannot be written.
   const noteDefect = createDefectLog(log);
   const reportNode = (pauses: readonly Pause[] | null) =>

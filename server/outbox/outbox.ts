@@ -5,7 +5,7 @@ import type { Store } from "../store/open-store.ts";
 import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
 import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
-import { type Clock, DAY_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, MINUTE_MS, repeat, systemClock, withinMs } from "../time.ts";
 import type { Meter } from "../watch/metrics.ts";
 
 export interface Failure {
@@ -86,11 +86,9 @@ export function startOutbox(options: OutboxOptions) {
     /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
     async stop(deadlineMs = 10_000): Promise<void> {
       void following.stop();
-      const deadline = Promise.withResolvers<void>();
-      const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
-      const unfinished = await Promise.all(workers.map((worker) => worker.stop(deadline.promise)));
-      cancelDeadline();
-      const count = unfinished.reduce((sum, one) => sum + one, 0);
+      const ended = Promise.all(workers.map((worker) => worker.stop()));
+      await withinMs(deadlineMs, ended, () => new Error("deadline"), clock).catch(() => {});
+      const count = workers.reduce((sum, { attempts }) => sum + attempts.size, 0);
       if (count > 0) {
         log.warn(
           { event: "stopped-early", count },
@@ -123,7 +121,6 @@ function startWorker(sender: Sender, options: WorkerOptions) {
   /** Claims whose result could not be saved yet. */
   const unsaved = new Set<Claim>();
   let isStopping = false;
-  let isAbandoned = false;
   const rounds = repeat(startDue, pollIntervalMs, clock, true);
 
   /** Never rejects. */
@@ -225,11 +222,11 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     }
   }
 
-  /** Tries again until the store answers. False if the result can never be saved. */
+  /** Tries again until the store answers or the outbox stops. False if the result can never be saved. */
   async function save(claim: Claim, outcome: Outcome): Promise<boolean> {
     const { message } = claim;
     const { reference } = message;
-    while (!isAbandoned) {
+    for (;;) {
       try {
         if (await queue.settle(claim, outcome, time(), next)) return true;
         log.warn(
@@ -249,9 +246,9 @@ function startWorker(sender: Sender, options: WorkerOptions) {
           return false;
         }
       }
+      if (isStopping) return false;
       await new Promise<void>((resolve) => clock.setTimer(resolve, pollIntervalMs));
     }
-    return false;
   }
 
   function noteStoreError(error: unknown): void {
@@ -280,13 +277,13 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     get pause(): Pause | null {
       return pause && { channel, reason: pause.reason, since: pause.since };
     },
+    attempts,
     wake: () => rounds.soon(),
-    /** Starts no more attempts. Resolves to the number of unsaved attempts, once that is 0 or at the deadline. */
-    async stop(deadline: Promise<void>): Promise<number> {
+    /** Starts no more attempts, and waits for those in flight. */
+    async stop(): Promise<void> {
       isStopping = true;
-      await Promise.race([rounds.stop().then(() => Promise.all(attempts)), deadline]);
-      isAbandoned = true;
-      return attempts.size;
+      await rounds.stop();
+      await Promise.all(attempts);
     },
   };
 }

@@ -43,16 +43,10 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   const meter = createMeter(prom, registry);
   const updateGauges = createGauges(prom, registry, watch);
 
-  const server = createServer(async (request, response) => {
-    if (request.url?.split("?")[0] !== "/metrics") {
-      response.writeHead(404).end("Only /metrics is available\n");
-    } else if (request.method !== "GET") {
-      response.writeHead(405, { allow: "GET" }).end("Only GET is supported\n");
-    } else {
-      await updateGauges(now());
-      const body = await registry.metrics();
-      response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(body);
-    }
+  const server = createServer(async (_request, response) => {
+    await updateGauges(now());
+    const body = await registry.metrics();
+    response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(body);
   });
   server.listen(port, host);
   await once(server, "listening");
