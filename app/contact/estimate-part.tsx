@@ -77,7 +77,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
           ))}
         </div>
         <div className="footprint-notes">
-          {parts && <parts.Notes estimate={estimate} country={values.country} price={price} />}
+          {parts && estimate && <parts.Notes estimate={estimate} country={values.country} price={price} />}
         </div>
         <div className="actions">
           <a

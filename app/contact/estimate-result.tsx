@@ -6,8 +6,7 @@ import { eachText, hintsOf, type Price, rangeText, resultNotes } from "../../con
 import { capitalised } from "../../contract/text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
 import { NEXT_ID, TextButton } from "./field.tsx";
-import { type Act, type ExampleName, START_VALUES, type Values } from "./form-state.ts";
-import type { Reading } from "./form-view.ts";
+import { type Act, type ExampleName, type Name, START_VALUES, type Values } from "./form-state.ts";
 import { Picture } from "./picture.tsx";
 
 if (typeof document !== "undefined") {
@@ -16,13 +15,15 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-export function readEstimate(own: Values, example: ExampleName | "" = ""): Reading {
+/** The estimate is null without a readable amount. `hints` say how the page reads a number. */
+export function readEstimate(own: Values, example: ExampleName | "" = "") {
   const values = example === "" ? own : { ...START_VALUES, ...EXAMPLES[example], country: own.country };
   // The estimate leaves out what cannot be read.
   const { inputs, errors } = parseFootprint(values);
   const estimate = inputs && estimateFootprint(inputs, values.country);
   const total = estimate ? formatTotal(estimate.totalKg) : "";
-  return { estimate, total, errors, hints: inputs ? hintsOf(inputs, values) : {} };
+  const hints: Partial<Record<Name, string>> = inputs ? hintsOf(inputs, values) : {};
+  return { estimate, total, errors, hints };
 }
 
 interface ResultProps {
@@ -65,14 +66,13 @@ export function SentEstimate(props: { estimate: FootprintEstimate; price: Price 
 }
 
 interface NotesProps {
-  estimate: FootprintEstimate | null;
+  estimate: FootprintEstimate;
   price: Price | null;
   /** The chosen country. A receipt is final: without the link to it. */
   country?: string;
 }
 
 export function Notes({ estimate, price, country }: NotesProps) {
-  if (!estimate) return null;
   const isWorld = estimate.lines.some((line) => line.place === null);
   return (
     <>
@@ -120,14 +120,8 @@ export function figuresToStartFrom(name: ExampleName, values: Values): Partial<V
   return Object.fromEntries([...filled, ...units.map((field) => [field, START_VALUES[field]])]);
 }
 
-interface ExamplesProps {
-  example: ExampleName | "";
-  values: Values;
-  act: Act;
-}
-
 /** A preview: the result shows the chosen example, and the fields stay as they are. */
-export function Examples({ example, values, act }: ExamplesProps) {
+export function Examples({ example, values, act }: { example: ExampleName | ""; values: Values; act: Act }) {
   return (
     <>
       <p>See an example:</p>

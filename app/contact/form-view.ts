@@ -1,19 +1,11 @@
 // What the page shows and sends, computed from the state.
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
-import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import { FIELD_PREFIX, type FootprintErrors, START_TEXTS } from "../../contract/footprint/fields.ts";
+import { FIELD_PREFIX, START_TEXTS } from "../../contract/footprint/fields.ts";
 import { type AnswerErrors, problemsOf } from "../../contract/send-email-answer.ts";
-import { type FormState, hasAmounts, isName, type Name, type Values } from "./form-state.ts";
+import { type FormState, hasAmounts, isName, type Values } from "./form-state.ts";
 
-export interface Reading {
-  /** From the readable amounts; null if there is none. */
-  estimate: FootprintEstimate | null;
-  total: string;
-  errors: FootprintErrors;
-  hints: Partial<Record<Name, string>>;
-}
-
-export type Read = (values: Values, example?: FormState["example"]) => Reading;
+export type Read = typeof import("./estimate-result.tsx").readEstimate;
+export type Reading = ReturnType<Read>;
 
 /** `read` is missing until the arithmetic has loaded. */
 export function formView(state: FormState, read: Read = () => ({ estimate: null, total: "", errors: {}, hints: {} })) {
