@@ -19,6 +19,7 @@ import { openStoreInProcess } from "./support/in-process-store.ts";
 import { runAtTerminal, runCli, runWithInput } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
+import { untilEnd } from "./support/until-end.ts";
 
 const done = (out: unknown) => ({ code: 0, out, err: "" });
 /** After a correction or an erasure. */
@@ -62,8 +63,7 @@ describe("on SQLite", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: NOON });
     onTestFinished(() => void vi.useRealTimers());
     dataDir = await makeScratchFolder();
-    store = await openStoreInProcess({ dataDir, databaseUrl: null });
-    onTestFinished(() => store.close());
+    store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   });
 
   test("lists in aligned columns, newest first; shows hidden characters, and cuts long text and long lists", async () => {
@@ -269,8 +269,7 @@ afterAll(() => server.stop());
 test.each(["SQLite", "PostgreSQL"])("a backup of %s is a new file, which can be opened again", async (kind) => {
   const [dataDir, folder] = [await makeScratchFolder(), await makeScratchFolder()];
   const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
-  const store = await openStoreInProcess({ dataDir, databaseUrl });
-  onTestFinished(() => store.close());
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }));
   const reference = await send(store);
   const cli = (...args: string[]) => runCli({ DATABASE_URL: databaseUrl ?? "", DATA_DIR: dataDir }, ...args);
   const file = join(folder, "messages.db");

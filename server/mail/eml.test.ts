@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { storedWith } from "../../tests/store-contract/samples.ts";
 import { parseMail } from "../../tests/support/parse-mail.ts";
 import { IDENTITY } from "../../tests/support/post-office.ts";
@@ -50,25 +50,15 @@ it("is blocked if its folder cannot be created", async () => {
   await expect(createEmlMailer(dataDir).send(MAIL)).rejects.toMatchObject({ kind: "blocked" });
 });
 
-describe("the files of messages", () => {
-  async function writeFiles(...names: string[]): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    await Promise.all(names.map((name) => writeFile(join(folder, name), name)));
-  }
-
+it("removes a message's files: mail and acknowledgement, finished or not, and no other file", async () => {
+  const theirs = [".eml", ".eml.unfinished", ".acknowledgement.eml", ".acknowledgement.eml.unfinished"];
   const others = ["BC-AAAA-AA", "BC-AAAA-AA.eml.bak", "BC-AAAA-AA.txt", "bc-aaaa-aa.eml", "notes.eml", ".eml"];
-
-  it("are removed with the messages: mail and acknowledgement, finished or not, and no other file", async () => {
-    const theirs = [".eml", ".eml.unfinished", ".acknowledgement.eml", ".acknowledgement.eml.unfinished"];
-    await writeFiles(...theirs.map((end) => `BC-AAAA-AA${end}`), "BC-BBBB-BB.eml", "BC-CCCC-CC.eml", ...others);
-    expect(await removeEmls(dataDir, ["BC-AAAA-AA", "BC-CCCC-CC", "BC-DDDD-DD"])).toBe(5);
-    expect((await readdir(folder)).sort()).toEqual(["BC-BBBB-BB.eml", ...others].sort());
-    await createEmlMailer(dataDir).undo?.({ reference: "BC-BBBB-BB" });
-    expect((await readdir(folder)).sort()).toEqual(others.sort());
-  });
-
-  it("do not exist before the first email", async () => {
-    expect(await removeEmls(dataDir, ["BC-AAAA-AA"])).toBe(0);
-    expect(existsSync(folder)).toBe(false);
-  });
+  const names = [...theirs.map((end) => `BC-AAAA-AA${end}`), "BC-BBBB-BB.eml", "BC-CCCC-CC.eml", ...others];
+  expect(await removeEmls(dataDir, ["BC-AAAA-AA"])).toBe(0);
+  await mkdir(folder);
+  for (const name of names) await writeFile(join(folder, name), name);
+  expect(await removeEmls(dataDir, ["BC-AAAA-AA", "BC-CCCC-CC", "BC-DDDD-DD"])).toBe(5);
+  expect((await readdir(folder)).sort()).toEqual(["BC-BBBB-BB.eml", ...others].sort());
+  await createEmlMailer(dataDir).undo?.({ reference: "BC-BBBB-BB" });
+  expect((await readdir(folder)).sort()).toEqual(others.sort());
 });

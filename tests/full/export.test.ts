@@ -1,9 +1,6 @@
 import { once } from "node:events";
-import { stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
@@ -40,19 +37,4 @@ test("exports many long messages with a small heap, each once, while others arri
   const old = references.filter((reference) => reference.startsWith("BC-OLD-"));
   expect(old).toHaveLength(MESSAGES);
   expect(new Set(references).size).toBe(references.length);
-});
-
-test("only its own user can read a command's output files, in any shell", async () => {
-  const folder = await makeScratchFolder();
-  const preload = join(folder, "preload.mjs");
-  const written = join(folder, "written");
-  await writeFile(
-    preload,
-    `import { writeFileSync } from "node:fs";
-     process.umask(0);
-     process.on("exit", () => writeFileSync(${JSON.stringify(written)}, ""));`,
-  );
-  const child = spawnCli({ NODE_OPTIONS: `--import=${pathToFileURL(preload).href}` }, "--help");
-  await once(child, "exit");
-  expect((await stat(written)).mode & 0o777).toBe(0o600);
 });
