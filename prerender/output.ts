@@ -95,11 +95,9 @@ function brotliOf(content: Buffer): Promise<Buffer> {
   return result;
 }
 
-type PolicySubject = Pick<RenderedPage, "inlineStyles" | "inlineScripts" | "fetches">;
-
 /** Allows only the origins in the settings, and inline styles and scripts only by their hashes. */
 export function contentSecurityPolicy(
-  { inlineStyles, inlineScripts, fetches }: PolicySubject,
+  { inlineStyles, inlineScripts, fetches }: Pick<RenderedPage, "inlineStyles" | "inlineScripts" | "fetches">,
   settings: BuildSettings,
 ): string {
   const films = fetches.filter(({ kind }) => kind === "film").flatMap(({ urls }) => urls);

@@ -23,8 +23,7 @@ interface SiteBuild {
   isDraft: boolean;
 }
 
-export async function writeSite(build: SiteBuild): Promise<void> {
-  const { renderer, context, texts, emitted, outDir, isDraft } = build;
+export async function writeSite({ renderer, context, texts, emitted, outDir, isDraft }: SiteBuild): Promise<void> {
   const { settings } = context;
   const { site, ROUTES, SPECIFIED_PATHS } = renderer;
   const indexedPaths = ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
