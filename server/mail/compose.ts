@@ -153,33 +153,29 @@ function messageId({ reference, id }: MessageIds, mailFrom: string, part?: strin
 
 /** The visitor's text comes last, so that nothing in it can look like one of our lines. */
 function textBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity): string {
-  const facts = factsOf(message).map(([label, value]) => `${label}: ${value}`);
-  const estimate = message.footprint ? estimateLines(message.footprint, pricePerTonne) : [];
-  const words = ["Message:", "", message.message];
-  return [...firstLines(message, brand), "", ...facts, "", ...estimate, ...words].join("\n");
-}
-
-function firstLines({ name, email, footprint }: StoredMessage, brand: string): string[] {
+  const { reference, acceptedAt, name, email, footprint, quarantineReason } = message;
+  const country = countryName(message.country);
+  const fields = FIELD_NAMES.filter((field) => field !== "message").map((field) => {
+    const value = field === "country" && country ? `${country} (${message.country})` : message[field];
+    return `${CONTACT_FIELDS[field].label}: ${value || "not given"}`;
+  });
   return [
     `${name} wrote through the contact form of ${brand}.`,
     needsSmtpUtf8(email)
       ? `To answer ${name}, write a new email to the address below: a reply to this email does not go there.`
       : `Reply to this email to answer ${name}.`,
     ...(footprint ? [`With an estimate: ${estimateSummary(footprint)}.`] : []),
-  ];
-}
-
-function factsOf(message: StoredMessage): (readonly [label: string, value: string])[] {
-  const country = countryName(message.country);
-  return [
-    ["Reference", message.reference],
-    ["Received", `${message.acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`],
-    ...FIELD_NAMES.filter((field) => field !== "message").map((field) => {
-      const value = field === "country" && country ? `${country} (${message.country})` : message[field];
-      return [CONTACT_FIELDS[field].label, value || "not given"] as const;
-    }),
-    ...(message.quarantineReason ? [["Quarantined", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
-  ];
+    "",
+    `Reference: ${reference}`,
+    `Received: ${acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`,
+    ...fields,
+    ...(quarantineReason ? [`Quarantined: ${QUARANTINE_REASON[quarantineReason]}`] : []),
+    "",
+    ...(footprint ? estimateLines(footprint, pricePerTonne) : []),
+    "Message:",
+    "",
+    message.message,
+  ].join("\n");
 }
 
 function estimateLines(footprint: FootprintEstimate, price: Price | null): string[] {

@@ -103,14 +103,6 @@ function outOfTime(limitMs: number): MailError {
   return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one email`);
 }
 
-interface SmtpFailure {
-  code?: unknown;
-  /** The system's or TLS library's code, if nodemailer replaced it with its own. */
-  originalCode?: unknown;
-  responseCode?: unknown;
-  command?: unknown;
-}
-
 const AUTHENTICATION_CODES = [530, 534, 535, 538];
 const AUTHENTICATION_ERRORS = ["EAUTH", "ENOAUTH", "EOAUTH2"];
 const TLS_ERRORS = /^(ETLS$|EREQUIRETLS$|EPROTO$|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH$)|SELF_SIGNED/;
@@ -126,18 +118,18 @@ const NO_SMTPUTF8 = "the mail server does not support addresses with letters suc
 /** The message contains only codes, because a server's text may contain addresses. */
 export function classifySmtpError(error: unknown): MailError {
   if (error instanceof MailError) return error;
-  const failure = classify(error);
-  if (error instanceof Error && "response" in error) failure.response = String(error.response);
+  const details = Object(error) as Readonly<Record<string, unknown>>;
+  const failure = classify(details);
+  failure.response = String(details.response ?? "");
   return failure;
 }
 
-function classify(error: unknown): MailError {
-  const failure = (error instanceof Error ? error : {}) as SmtpFailure;
-  const response = "response" in failure ? String(failure.response) : "";
-  const reply = typeof failure.responseCode === "number" && failure.responseCode >= 400 ? failure.responseCode : 0;
-  const code = plainCode(failure.code);
-  const cause = plainCode(failure.originalCode) || code;
-  const command = MAIL_COMMANDS.find((known) => known === failure.command);
+function classify(error: Readonly<Record<string, unknown>>): MailError {
+  const reply = typeof error.responseCode === "number" && error.responseCode >= 400 ? error.responseCode : 0;
+  const code = plainCode(error.code);
+  // The system's or TLS library's code, if nodemailer replaced it with its own.
+  const cause = plainCode(error.originalCode) || code;
+  const command = MAIL_COMMANDS.find((known) => known === error.command);
   const step = command ? ` (${command})` : "";
 
   if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
@@ -155,7 +147,7 @@ function classify(error: unknown): MailError {
     return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);
   }
   if (reply > 0) return new MailError("temporary", `${reply} from the mail server, before it received the mail`);
-  if (UNSENDABLE.includes(code) && response === "") {
+  if (UNSENDABLE.includes(code) && !error.response) {
     return new MailError("permanent", `the email is not valid (${code})`);
   }
   return new MailError("temporary", `no connection to the mail server, or no usable answer (${cause || "no code"})`);
