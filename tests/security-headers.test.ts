@@ -8,7 +8,6 @@ import { securityHeaders } from "../contract/response-headers.ts";
 import { loadBuild } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/pages.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
-import { parseHeadersFile } from "./support/headers-file.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { untilEnd } from "./support/until-end.ts";
 
@@ -92,6 +91,24 @@ test("only a site that was built for HTTPS sends Strict-Transport-Security", asy
   const { headers } = await subject.app.inject({ url: "/", headers: { "x-forwarded-proto": "https" } });
   expect(headers).not.toHaveProperty("strict-transport-security");
 });
+
+/**
+ * Reads a `_headers` file like a static host, and returns a function for the headers of a path: those of every matching
+ * rule. Hosts disagree on a header in two matching rules, so that is an error here.
+ */
+function parseHeadersFile(text: string) {
+  const rules = text.split(/^(?=\S)/m).map((rule) => {
+    const [glob = "", ...lines] = rule.trimEnd().split("\n");
+    const headers = lines.map((line) => /^\s+([\w-]+):\s*(.+)$/.exec(line)?.slice(1) ?? [line]);
+    return { pattern: new RegExp(`^${glob.split("*").map(RegExp.escape).join(".*")}$`), headers };
+  });
+  return (path: string): Record<string, string> => {
+    const found = rules.filter(({ pattern }) => pattern.test(path)).flatMap(({ headers }) => headers);
+    const named = Object.fromEntries(found.map(([name = "", value = ""]) => [name.toLowerCase(), value]));
+    expect(Object.keys(named), path).toHaveLength(found.length);
+    return named;
+  };
+}
 
 /** Headers of a single response, which do not belong to the file. */
 const OF_THE_TRANSFER = ["content-type", "content-length", "etag", "vary", "accept-ranges", "date", "connection"];
