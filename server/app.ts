@@ -8,7 +8,7 @@ import type { Store } from "./store/open-store.ts";
 import { channelsOf, rulesOf } from "./store/store.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
 
-export interface AppOptions extends Pick<SendEmailOptions, "config" | "meter" | "now" | "onStored" | "onNotStored"> {
+export interface AppOptions extends Omit<SendEmailOptions, "rules" | "noteDefect"> {
   /** May already listen. */
   site: Site;
   store: Pick<Store, "intake" | "messages" | "secret" | "status">;
@@ -19,7 +19,7 @@ export interface AppOptions extends Pick<SendEmailOptions, "config" | "meter" | 
 /** The whole product without its process, so that a test can create it and inject requests. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { config, site, store, logStream, meter, readiness, now = () => new Date() } = options;
-  const { build, limits, answerRefusal } = site;
+  const { build, limits } = site;
   const { rateLimits, hourlyLimit, spamFilter } = config;
   const { referencePrefix } = build.manifest.site;
   const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
@@ -42,7 +42,7 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   // Node's own answer to a request that it cannot parse never interrupts another answer.
   app.server.removeAllListeners("clientError");
-  app.addHook("onReady", async () => site.serveApi({ answer: app.routing, store, now, noteDefect }));
+  app.addHook("onReady", async () => site.serveApi({ listener: app.routing, store, now, noteDefect }));
   // A closing server checks no timeouts, and waits for connections that are idle or hold half a request.
   app.addHook("preClose", async () => {
     setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       next();
     });
     serveHealth(api, store.status, readiness);
-    acceptMessages(api, { ...options, limits, rules, noteDefect, answerRefusal });
+    acceptMessages(api, { ...options, rules, noteDefect });
   });
   app.setErrorHandler((error, _request, reply) => site.answerFailure(reply.hijack().raw, error));
   return app;

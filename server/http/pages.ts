@@ -27,7 +27,7 @@ type Values = Readonly<Record<string, string>>;
 
 /** What is there once everything is loaded. */
 interface Api {
-  answer: RequestListener;
+  listener: RequestListener;
   store: Pick<Store, "messages" | "secret">;
   now(): Date;
   noteDefect(error: unknown): void;
@@ -44,14 +44,9 @@ const API_PATHS: Readonly<Record<string, string>> = {
 /** Answers pages at once. Other requests wait for `serveApi`, so that the server can listen while that is loaded. */
 export function createSite(build: Build, limits: Limits) {
   const { promise: api, resolve: serveApi } = Promise.withResolvers<Api>();
-  const pages = createPages(build, api);
   const server = createLimitedServer(limits, (request, response) => {
-    if (!pages.answer(request, response)) void api.then(({ answer }) => answer(request, response));
+    if (!answer(request, response)) void api.then(({ listener }) => listener(request, response));
   });
-  return { ...pages, build, limits, server, serveApi };
-}
-
-function createPages(build: Build, api: Promise<Api>) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
@@ -136,7 +131,7 @@ function createPages(build: Build, api: Promise<Api>) {
     if (!answer(request, response)) refuseMethod(response, API_PATHS[readUrl(request.url ?? "")[0]] ?? "");
   }
 
-  return { answer, answerRest, answerFailure, answerRefusal };
+  return { build, limits, server, serveApi, answerRest, answerFailure, answerRefusal };
 }
 
 /** In parts: unread answers share all but the form. Loads React at the first post without script, to save memory. */

@@ -13,21 +13,20 @@ import type { Store } from "../store/open-store.ts";
 import { inTime, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
-import { type Limits, limitRefusals } from "./limits.ts";
+import { limitRefusals } from "./limits.ts";
 import { type Site, sentQuery } from "./pages.ts";
 
 export interface SendEmailOptions {
   config: Config;
   store: Pick<Store, "intake" | "secret">;
   rules: AcceptanceRules;
-  limits: Limits;
+  site: Pick<Site, "limits" | "answerRefusal">;
   meter?: Meter | undefined;
   /** The time in a test; without it, the database's. */
   now?: (() => Date) | undefined;
   onStored(state: "queued" | "quarantined"): void;
   onNotStored(): void;
   noteDefect(error: unknown): void;
-  answerRefusal: Site["answerRefusal"];
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -76,7 +75,8 @@ const AWAY = new Refusal(
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    const { rules, limits, config } = options;
+    const { rules, config } = options;
+    const { limits } = options.site;
     const parseJson = scope.getDefaultJsonParser("error", "error") as FastifyBodyParser<string>;
     scope.addContentTypeParser(["application/json", FORM_TYPE], (request, stream: IncomingMessage, done) => {
       const parse = (body: Buffer) => {
@@ -237,7 +237,7 @@ function answerError(
   { status, reason, message: text, details }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
-  { meter, onNotStored, noteDefect, answerRefusal }: SendEmailOptions,
+  { site, meter, onNotStored, noteDefect }: SendEmailOptions,
 ): FastifyReply {
   const { fields, retryAfterMs, isEarly } = details;
   meter?.refused(reason);
@@ -255,7 +255,7 @@ function answerError(
   const body = { success: false, error: text, ...(fields && { fields }) } as const;
   if (!isForm(request)) return reply.send(body);
   if (isEarly) return reply.type("text/html; charset=utf-8").send(shortPage(text));
-  answerRefusal(reply, status, body, request.body as Readonly<Record<string, string>> | undefined);
+  site.answerRefusal(reply, status, body, request.body as Readonly<Record<string, string>> | undefined);
   return reply;
 }
 
