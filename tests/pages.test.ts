@@ -73,7 +73,7 @@ test("sends pages while the rest is loaded, and answers other requests once it i
   const site = createSite(loadBuild("dist"), LIMITS);
   const port = await openPort(site.server);
   const readiness = ask(port, request("GET /readyz"));
-  expect((await ask(port, request("GET /contact"))).status).toBe(200);
+  expect((await ask(port, request("GET /contact?from=mail"))).status).toBe(200);
   const { app } = await untilEnd(openApp({}, {}, { site }));
   await app.ready();
   expect((await readiness).body).toBe('{"status":"ready"}');

@@ -71,7 +71,7 @@ export function createSite(build: Build, limits: Limits) {
 
   function answerPath(response: ServerResponse, file: ServedFile | undefined, path: string, query = ""): void {
     // By content, because the page has aliases.
-    if (file && query !== "" && file.variants.identity.etag === contact.variants.identity.etag) {
+    if (file && query.includes("reference=") && file.variants.identity.etag === contact.variants.identity.etag) {
       sendConfirmation(response, file, new URLSearchParams(query)).catch((error) => answerFailure(response, error));
     } else if (file) sendFile(response, file);
     else if (TECHNICAL_PATH.test(path)) sendText(response, 404, "Not found\n", build.headers);
