@@ -6,7 +6,7 @@ import { formatTotal } from "../../contract/footprint/fields.ts";
 import { capitalised } from "../../contract/text.ts";
 import type { Store } from "../store/open-store.ts";
 import { type Channel, rulesOf, type StoredMessage } from "../store/store.ts";
-import { countOf, createWatch } from "../watch/troubles.ts";
+import { createWatch } from "../watch/troubles.ts";
 
 export interface Desk {
   store: Store;
@@ -57,7 +57,7 @@ export async function readStatus(desk: Desk) {
       remedy: capitalised(remedyText({ remedy, command }, desk.program)),
     })),
     counts: await store.messages.countTabs({}),
-    notOpened: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
+    notOpened: facts.unseen.count,
     sent: await Promise.all(sent),
   };
 }

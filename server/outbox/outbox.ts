@@ -109,7 +109,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
   const { clock = systemClock, random = Math.random, pollIntervalMs = 30_000 } = options;
   const { channel } = sender;
   const { name, triedForMs, maxUnknown = Number.POSITIVE_INFINITY } = rulesOf(channel);
-  const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
+  const next = senders.find((other) => rulesOf(other.channel).queuedBy === channel)?.channel ?? null;
   const failureLevel = rulesOf(channel).trouble === null ? "warn" : "error";
   const time = () => options.clock?.now() ?? null;
   /** While a pause lasts, one attempt at a time is made, after a wait. */
@@ -296,9 +296,4 @@ function retryDelayMs(attempts: number, random: () => number): number | null {
   const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);
   if (delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) > TRIED_FOR_MS) return null;
   return Math.round((delaysMs.at(-1) ?? 0) * (1 - JITTER + 2 * JITTER * random()));
-}
-
-function isQueuedAfter(channel: Channel, delivered: Channel): boolean {
-  const { queuedBy } = rulesOf(channel);
-  return typeof queuedBy === "object" && queuedBy.delivered === delivered;
 }

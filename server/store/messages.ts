@@ -53,6 +53,8 @@ const TAB_CONDITION: Readonly<Record<Tab, string>> = {
 const COUNTED = Object.entries(TAB_CONDITION)
   .map(([tab, condition]) => `count(CASE WHEN ${condition} THEN 1 END) AS "${tab}"`)
   .join(", ");
+/** The same condition as in the index. */
+const UNSEEN = "FROM messages WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
 const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
 const OLDEST_FIRST = "ORDER BY accepted_at, id";
 
@@ -147,6 +149,15 @@ export function createMessages(database: Database, account: string | null) {
            (SELECT count(*) FROM drafts) AS drafts, (SELECT max(saved_at / ${MINUTE_MS}) FROM drafts) AS minute`,
       );
       return Object.values(token).join(".");
+    },
+
+    /** The quarantined messages that no operator has opened, and when the first and the last were accepted. */
+    countUnseen(): Promise<{ count: number; firstAt: Date | null; lastAt: Date | null }> {
+      return onlyRow(
+        query,
+        `SELECT count(*) AS count, (SELECT accepted_at ${UNSEEN} ORDER BY id LIMIT 1) AS first_at,
+           (SELECT accepted_at ${UNSEEN} ORDER BY id DESC LIMIT 1) AS last_at ${UNSEEN}`,
+      );
     },
 
     /** The unanswered messages accepted before this time, and when the oldest was. */

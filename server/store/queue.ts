@@ -42,10 +42,7 @@ export interface DeliveryCount {
   state: DeliveryState;
   count: number;
   firstAt: Date;
-  /** When the last of them did; of the quarantined ones, the last one that no operator has opened. */
-  lastAt: Date | null;
-  unseen: number;
-  unseenSinceAt: Date | null;
+  lastAt: Date;
   /** The one that reached the state first: its message, and why its last attempt failed. */
   reference: string;
   error: string | null;
@@ -65,10 +62,6 @@ export const GIVEN_UP = "given up: it is not known how the last attempt ended, s
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
-/** The same condition as in the index. */
-const IS_UNSEEN = "quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
-const UNSEEN = `SELECT count(*) FROM messages WHERE ${IS_UNSEEN}`;
-const LAST_UNSEEN_AT = `SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id DESC LIMIT 1`;
 
 /** Leases the channel's ($1) oldest deliveries that are due now ($2) for $3 ms, at most $4, under the token $5. */
 const claimStatement = ({ lockRows }: Dialect) => `
@@ -286,11 +279,7 @@ export function createQueue(database: Database, secret: string, author: string |
         `(SELECT ${column} FROM deliveries AS first JOIN messages ON id = message_id WHERE first.state = deliveries.state
         AND first.channel = deliveries.channel AND is_restricted = 0 ORDER BY changed_at LIMIT 1)`;
       return query<DeliveryCount>(
-        `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at,
-       CASE state WHEN 'quarantined' THEN (${LAST_UNSEEN_AT}) ELSE max(changed_at) END AS last_at,
-       CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
-       CASE state WHEN 'quarantined'
-         THEN (SELECT accepted_at FROM messages WHERE ${IS_UNSEEN} ORDER BY id LIMIT 1) END AS unseen_since_at,
+        `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
        ${first("reference")} AS reference, ${first("error")} AS error
      FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
       );

@@ -76,11 +76,9 @@ export async function openSqlite(
   // Keeps statements out of each other's transactions.
   const inTurn = serially();
   const run = <T>(work: () => Promise<T>) =>
-    inTurn(() =>
-      work().catch((error) => {
-        throw toStoreError(error);
-      }),
-    );
+    inTurn(work).catch((error) => {
+      throw toStoreError(error);
+    });
   try {
     await run(async () => {
       requireOwnFile(db, file);

@@ -9,8 +9,8 @@ import { DAY_MS, withinMs } from "../time.ts";
 interface ChannelRules {
   name: string;
   isUsed(config: Config): boolean;
-  /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
-  queuedBy: "message" | "operator" | { delivered: string };
+  /** What queues a delivery: the acceptance of a message, an operator, or the delivery on another channel. */
+  queuedBy: "message" | "operator" | "mail";
   /** Whether a queued delivery keeps its message from being erased. Others end with their message. */
   keepsMessage: boolean;
   /** How long after acceptance a delivery may be tried, if not for the five days of the schedule. */
@@ -45,7 +45,7 @@ export const CHANNEL_RULES = {
   acknowledgement: {
     name: "Acknowledgement",
     isUsed: ({ acknowledge }) => acknowledge,
-    queuedBy: { delivered: "mail" },
+    queuedBy: "mail",
     keepsMessage: false,
     // A later acknowledgement would confuse more than none.
     triedForMs: DAY_MS,

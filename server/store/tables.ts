@@ -157,13 +157,8 @@ export function columnsOf<Name extends Table, Key extends keyof RowOf<Name> & st
     .join(", ");
 }
 
-const kinds = new Map<string, Kind>();
-for (const columns of Object.values(TABLES)) {
-  for (const [name, { kind }] of Object.entries(columns)) {
-    if ((kinds.get(name) ?? kind) !== kind) throw new Error(`Columns named ${name} have different kinds`);
-    kinds.set(name, kind);
-  }
-}
+const columns = allTables().flatMap(([, columns]) => columns);
+const kinds = new Map(columns.map(([name, { kind }]) => [name, kind]));
 
 export function castTypeOf(column: string): string {
   const kind = kinds.get(column);

@@ -123,10 +123,8 @@ const TROUBLES = {
     severity: "warning",
     repeats: "new",
     endsSilently: true,
-    find(seen) {
-      const quarantined = countOf(seen, "mail", "quarantined");
-      if (!quarantined?.unseen) return null;
-      const { unseen: count, unseenSinceAt: since, lastAt } = quarantined;
+    find({ unseen: { count, firstAt: since, lastAt } }) {
+      if (count === 0) return null;
       const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet`;
       const remedy = "some may be real messages; to read them";
       return { problem, remedy, command: "messages list --state quarantined", count, since, lastAt };
@@ -195,6 +193,7 @@ type Facts = Awaited<ReturnType<typeof readFacts>>;
 const UNREAD: Facts = {
   late: null,
   counts: [],
+  unseen: { count: 0, firstAt: null, lastAt: null },
   expiring: { foundAt: new Date(0), count: 0, unanswered: 0, firstAt: null, unannounced: 0 },
   website: { isRunning: true, lastSeenAt: null, pauses: [] },
   lastBackupAt: null,
@@ -236,21 +235,18 @@ export function createWatch(options: WatchOptions) {
 }
 
 async function readFacts(store: Store, now: Date, given: Date | null, promisedMs: number | null) {
-  const [late, counts, expiring, website, lastBackupAt] = await Promise.all([
+  const [late, counts, unseen, expiring, website, lastBackupAt] = await Promise.all([
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
+    store.messages.countUnseen(),
     store.archive.findExpiring(given),
     store.status.website(given),
     store.status.lastBackupAt(),
   ]);
-  return { late, counts, expiring, website, lastBackupAt };
+  return { late, counts, unseen, expiring, website, lastBackupAt };
 }
 
-export function countOf(
-  { counts }: Pick<Facts, "counts">,
-  channel: Channel,
-  state: DeliveryState,
-): DeliveryCount | undefined {
+function countOf({ counts }: Pick<Facts, "counts">, channel: Channel, state: DeliveryState): DeliveryCount | undefined {
   return counts.find((count) => count.channel === channel && count.state === state);
 }
 
