@@ -55,7 +55,7 @@ test.each([
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
   // A second passes with each look at the clock.
   let seconds = 0;
-  vi.spyOn(performance, "now").mockImplementation(() => {
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
     seconds += 1;
     return seconds * 1000;
   });
@@ -66,6 +66,7 @@ test.each([
     await store.people.erase("ada@example.com");
     await expect(store.people.finishErasure()).rejects.toThrow(/another session keeps their pages/);
   } finally {
+    clock.mockRestore();
     await older.end();
   }
   expect(await store.people.finishErasure()).toBe(true);
