@@ -5,7 +5,7 @@
 const PAUSED = "film-paused";
 
 /** Whether the visitor paused the film on this device. Does nothing where the browser forbids storage. */
-function remember(isPaused: boolean): void {
+function rememberPause(isPaused: boolean): void {
   try {
     if (isPaused) localStorage.setItem(PAUSED, "");
     else localStorage.removeItem(PAUSED);
@@ -71,7 +71,7 @@ function control(video: HTMLVideoElement, sources: HTMLTemplateElement, toggle: 
   video.addEventListener("error", fail, true);
   toggle.addEventListener("click", () => {
     isWanted = state === "stopped";
-    remember(!isWanted);
+    rememberPause(!isWanted);
     apply();
   });
   document.addEventListener("visibilitychange", apply);

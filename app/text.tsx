@@ -51,7 +51,7 @@ export function sectionsOf({ markdown }: TextFile, { isNumbered = false } = {}):
 export function Text({ file, facts, isNumbered = false, hasAnchors = false }: TextOptions): ReactNode {
   const components: Components = {
     table: Table,
-    img: ({ src, alt, title }) => <Picture picture={file.pictures[decodeURI(src ?? "")]} alt={alt} caption={title} />,
+    img: ({ src, alt, title }) => <Figure picture={file.pictures[decodeURI(src ?? "")]} alt={alt} caption={title} />,
     // Stands for a fact that is more than a text.
     data: ({ value, children }) => <Fact name={String(value)} value={facts[String(value)] ?? ""} end={children} />,
   };
@@ -203,7 +203,7 @@ export function Table({ title, children }: ComponentProps<"table">) {
   );
 }
 
-interface PictureProps {
+interface FigureProps {
   picture: TextPicture | undefined;
   alt: string | undefined;
   caption: string | undefined;
@@ -213,7 +213,7 @@ interface PictureProps {
 const PICTURE_SIZES = "(min-width: 44rem) 40rem, 90vw";
 
 /** Does not load lazily: WebKit prints a page without the lazy pictures that were never in view. */
-function Picture({ picture, alt = "", caption }: PictureProps) {
+function Figure({ picture, alt = "", caption }: FigureProps) {
   if (!picture) return null;
   const { sources, width, height } = picture;
   const image = (

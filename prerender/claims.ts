@@ -167,8 +167,8 @@ export function listOpen({ claims, unsigned, ledgerFile }: Claims, program?: str
 }
 
 /** `words` make a sentence a claim, if it also has a word of `with`; `law` is the article that forbids the wording. */
-const GROUPS: readonly { words: string; with?: string; law?: string }[] = STRONG_WORDS;
-const PATTERNS = GROUPS.map(({ words, with: others, ...group }) => {
+const WORD_GROUPS: readonly { words: string; with?: string; law?: string }[] = STRONG_WORDS;
+const PATTERNS = WORD_GROUPS.map(({ words, with: others, ...group }) => {
   return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), group };
 });
 const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });

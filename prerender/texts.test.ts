@@ -6,7 +6,7 @@ import { parseBuildSettings } from "../contract/build-settings.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { findBrokenLinks } from "./links.ts";
 import { settingStrings } from "./site-dir.ts";
-import { findPathProblems, problemsOf, readPages } from "./texts.ts";
+import { findPathProblems, readPages, textProblems } from "./texts.ts";
 
 const MATTER = "---\ntitle: A page\ndescription: What it is about.\n---\n";
 const SPECIFIED = [["/"], ["/contact", "/contact-us"], ["/delivery", "/Delivery"], ["/assets/carbon"]];
@@ -23,7 +23,7 @@ async function read(files: Readonly<Record<string, string>>) {
   const taken = findPathProblems(pages, SPECIFIED.flat());
   const targets = { settings, pages: SPECIFIED, filePaths: ["/robots.txt"], taken };
   const settingLinks = (await settingStrings(site, "app/")).filter(({ value }) => value === "/careers");
-  const problems = [...problemsOf(pages), ...taken, ...findBrokenLinks(pages, settingLinks, targets)];
+  const problems = [...textProblems(pages), ...taken, ...findBrokenLinks(pages, settingLinks, targets)];
   return { pages, lines: problems.map(({ file, line, message }) => `${relative(dir, file)}:${line}: ${message}`) };
 }
 

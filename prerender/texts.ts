@@ -70,11 +70,11 @@ export async function readTexts(siteDir: string): Promise<SiteTexts> {
         .map(({ page, markdown }) => ({ name: basename(page, ".md"), text: markdown.trim() }))
         .filter(({ text }) => text !== ""),
     },
-    problems: problemsOf(texts),
+    problems: textProblems(texts),
   };
 }
 
-export function problemsOf(texts: readonly SiteText[]): Problem[] {
+export function textProblems(texts: readonly SiteText[]): Problem[] {
   return texts.flatMap(({ file, problems }) => problems.map((problem) => ({ file, ...problem })));
 }
 
@@ -86,8 +86,8 @@ async function readSiteText(path: string, page: string, kind: TextKind): Promise
 export async function readPages(dir: string): Promise<PageText[]> {
   const names = existsSync(dir) ? await readdir(dir, { recursive: true }) : [];
   const files = names.filter((name) => /\.(mdx?|markdown)$/i.test(name) && !/^readme\.md$/i.test(basename(name)));
-  const sorted = files.toSorted((a, b) => pathOf(a).localeCompare(pathOf(b), "en"));
-  return Array.fromAsync(sorted, (name) => readPage(join(dir, name), pathOf(name), dir));
+  const sorted = files.toSorted((a, b) => pagePath(a).localeCompare(pagePath(b), "en"));
+  return Array.fromAsync(sorted, (name) => readPage(join(dir, name), pagePath(name), dir));
 }
 
 /** Reads a page with its pictures, which are in `dir`. */
@@ -108,7 +108,7 @@ async function readPage(path: string, page: string, dir: string): Promise<PageTe
 }
 
 /** `articles/first.md` is `/articles/first`, `articles/index.md` is `/articles`. */
-function pathOf(name: string): string {
+function pagePath(name: string): string {
   const path = name.replaceAll(sep, "/").replace(/\.\w+$/, "");
   return `/${path.replace(/(^|\/)index$/, "")}`;
 }
