@@ -221,8 +221,6 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   } else {
     meter?.accepted("repeated");
     request.log.info({ event: "repeated", reference }, "message already stored");
-    // The first message may have been stored after its request timed out; then nothing woke the outbox.
-    onStored("queued");
   }
   const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
   reply.header("cache-control", "no-store");

@@ -5,9 +5,7 @@ import { DAY_MS, HOUR_MS } from "../time.ts";
 import { type MailOptions, sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
-interface AcknowledgementOptions extends MailOptions {
-  queue: Pick<Queue, "admit">;
-}
+type AcknowledgementOptions = MailOptions & { queue: Pick<Queue, "admit"> };
 
 /** More messages than a small company gets in an hour; it stops a flood to many addresses. */
 const ACKNOWLEDGEMENTS_PER_HOUR = 100;

@@ -3,7 +3,7 @@ import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/text.ts";
 import type { Retention } from "../config.ts";
-import { createDefectLog, errorCode, errorName, type Log } from "../log.ts";
+import { createDefectLog, errorCode, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
@@ -108,11 +108,8 @@ export function startAlerts(options: AlertOptions) {
     return `${brand}: ${parts.filter(Boolean).join(". ")}`;
   }
 
-  const onFailure = (error: unknown) => {
-    if (noteDefect(error)) return;
-    log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not check for troubles");
-  };
-  const checking = repeat(() => check().catch(onFailure), CHECK_INTERVAL_MS, clock);
+  // What can fail is caught where it fails.
+  const checking = repeat(() => check().catch((error) => void noteDefect(error)), CHECK_INTERVAL_MS, clock);
   return {
     checkNow: () => checking.soon(SOON_MS),
     stop(): Promise<void> {
