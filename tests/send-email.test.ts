@@ -188,19 +188,15 @@ describe("limits per client", () => {
   });
 });
 
-describe("a footprint estimate", () => {
-  const FOOTPRINT = { electricityKwh: "1,500.5", carKm: 12_000, carFuel: "diesel", longFlights: 1, hotelNights: 3 };
-  const estimate = estimateOf(FOOTPRINT, "GB");
-
-  test("is computed from the inputs and the message's country, stored, and returned without rounding", async () => {
-    const { reference, footprint } = (await post({ body: { ...BODY, footprint: FOOTPRINT } })).json();
-    expect(footprint).toEqual({ totalKg: estimate.totalKg });
-    expect((await subject.store.messages.find(reference))?.footprint).toEqual(estimate);
-    const abroad = await post({ body: { ...BODY, country: "IN", footprint: FOOTPRINT } });
-    expect(abroad.json().footprint).toEqual({ totalKg: estimateOf(FOOTPRINT, "IN").totalKg });
-    const nowhere = await post({ body: { ...BODY, country: "", footprint: { electricityKwh: 1000 } } });
-    expect(nowhere.json().footprint.totalKg).toBeCloseTo(472.94, 9);
-  });
+test("a footprint estimate is computed from the inputs and the message's country, stored, and returned without rounding", async () => {
+  const inputs = { electricityKwh: "1,500.5", carKm: 12_000, carFuel: "diesel", longFlights: 1, hotelNights: 3 };
+  const { reference, footprint } = (await post({ body: { ...BODY, footprint: inputs } })).json();
+  expect(footprint).toEqual({ totalKg: estimateOf(inputs, "GB").totalKg });
+  expect((await subject.store.messages.find(reference))?.footprint).toEqual(estimateOf(inputs, "GB"));
+  const abroad = await post({ body: { ...BODY, country: "IN", footprint: inputs } });
+  expect(abroad.json().footprint).toEqual({ totalKg: estimateOf(inputs, "IN").totalKg });
+  const nowhere = await post({ body: { ...BODY, country: "", footprint: { electricityKwh: 1000 } } });
+  expect(nowhere.json().footprint.totalKg).toBeCloseTo(472.94, 9);
 });
 
 test("other origins are refused with 403, before the body is read", async () => {
@@ -225,10 +221,9 @@ test("other origins may post if they are allowed, with the headers that browsers
 });
 
 describe("a form without script", () => {
-  const form = (fields: Record<string, string> | Buffer | string, to = subject, headers = {}) => {
-    const isRaw = typeof fields === "string" || Buffer.isBuffer(fields);
-    const body = isRaw ? fields : String(new URLSearchParams(fields));
-    return post({ to, body, headers: { "content-type": "application/x-www-form-urlencoded", ...headers } });
+  const form = (fields: Record<string, string> | Buffer, to = subject) => {
+    const body = Buffer.isBuffer(fields) ? fields : String(new URLSearchParams(fields));
+    return post({ to, body, headers: { "content-type": "application/x-www-form-urlencoded" } });
   };
 
   const pageAt = async (location: string) => (await subject.app.inject({ url: location.split("#")[0] ?? "" })).body;

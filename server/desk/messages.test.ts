@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { claimOne, store as send } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
+import { deskOf } from "../../tests/support/inbox-command.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { CHANNELS } from "../store/store.ts";
 import { createCaller } from "./operations.ts";
 
 const later = (time: Date, ms: number) => new Date(time.getTime() + ms);
@@ -12,14 +12,8 @@ const later = (time: Date, ms: number) => new Date(time.getTime() + ms);
 async function openDesk() {
   const dataDir = await makeScratchFolder();
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-  const own = {
-    account: null,
-    mailTo: null,
-    replyTexts: () => ({ replies: [], facts: {}, signature: null }),
-  };
-  const call = createCaller({ store, dataDir, program: "", channels: CHANNELS, ...own });
-  const reference = await send(store);
-  return { store, call, reference };
+  const call = createCaller(deskOf({ store, dataDir, account: null }));
+  return { store, call, reference: await send(store) };
 }
 
 test("asks before a reply if somebody has replied since the operator opened the message", async () => {
