@@ -1,12 +1,10 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import { parseBuildSettings, type Retention } from "../contract/build-settings.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
 import { OperatorError } from "./operator-error.ts";
 import { DAY_MS } from "./time.ts";
-
-export type { Retention };
 
 export interface Limit {
   count: number;
@@ -19,11 +17,7 @@ export class ConfigError extends OperatorError {
   override readonly name = "ConfigError";
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-const DEFAULT_PORT = 3000;
-const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
 // Without zod, which would make the start slower. The problem follows the variable's name.
 type Check<Value> = readonly [isGood: (value: Value) => boolean, problem: string, remedy?: string];
@@ -38,7 +32,7 @@ const asList = (text: string | null): readonly string[] =>
   (text?.split(",") ?? []).map((item) => item.trim()).filter(Boolean);
 
 /** Throws a ConfigError that names every invalid variable. */
-export function parseConfig(env: Environment) {
+export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   const { settings: build, problems } = parseBuildSettings(env);
   /** Reports the first check that fails. `parse` gets `null` for a variable that is not set. */
   function read<Value>(name: string, parse: (text: string | null) => Value, ...checks: Check<NoInfer<Value>>[]): Value {
@@ -49,9 +43,8 @@ export function parseConfig(env: Environment) {
   }
   const readSwitch = (name: string, usual: "on" | "off", remedy: string) =>
     read(name, (text) => text ?? usual, [(text) => /^(on|off)$/.test(text), "is neither on nor off", remedy]) === "on";
-  const port = Number(read("PORT", asText, ifSet(isPort, "is not a port number", "e.g. PORT=3000")) ?? DEFAULT_PORT);
   const config = {
-    port,
+    port: Number(read("PORT", asText, ifSet(isPort, "is not a port number", "e.g. PORT=3000")) ?? 3000),
     // Node would listen on only one of the two addresses of `localhost`, and not on the same one everywhere.
     host: read("HOST", asText)?.replace(/^localhost$/, "127.0.0.1") ?? "127.0.0.1",
     dataDir: resolve(read("DATA_DIR", asText) ?? "./data"),
@@ -179,5 +172,6 @@ function isAddress(text: string): boolean {
 
 function isProxy(text: string): boolean {
   const [address = ""] = text.split("/");
-  return PROXY_NAMES.includes(text) || (isIP(address) !== 0 && (address === text || ipaddr.isValidCIDR(text)));
+  const isName = ["loopback", "linklocal", "uniquelocal"].includes(text);
+  return isName || (isIP(address) !== 0 && (address === text || ipaddr.isValidCIDR(text)));
 }

@@ -13,11 +13,7 @@ export interface LogEvent {
   err?: Error;
 }
 
-export interface Log {
-  info(event: LogEvent, text: string): void;
-  warn(event: LogEvent, text: string): void;
-  error(event: LogEvent, text: string): void;
-}
+export type Log = Record<"info" | "warn" | "error", (event: LogEvent, text: string) => void>;
 
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;

@@ -1,5 +1,5 @@
+import type { Retention } from "../../contract/build-settings.ts";
 import { EXPIRY_NOTICE_MS } from "../../contract/desk.ts";
-import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn, type Sql, timeOf } from "./database.ts";
 import { lessonsChanged } from "./spam.ts";

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
+import type { Retention } from "../../contract/build-settings.ts";
 import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/text.ts";
-import type { Retention } from "../config.ts";
 import { createDefectLog, errorCode, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import type { Retention } from "../../server/config.ts";
+import type { Retention } from "../../contract/build-settings.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import type { StoredMessage } from "../../server/store/store.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Retention } from "../../server/config.ts";
+import type { Retention } from "../../contract/build-settings.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { announcementIntervalMs, type Expiring } from "../../server/store/retention.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";

@@ -1,4 +1,4 @@
-import type { Retention } from "../../server/config.ts";
+import type { Retention } from "../../contract/build-settings.ts";
 import type { Store } from "../../server/store/open-store.ts";
 import { createStore, openDatabase, openStore, type StoreOptions } from "../../server/store/open-store.ts";
 import { DAY_MS } from "../../server/time.ts";
