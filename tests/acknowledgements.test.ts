@@ -17,7 +17,7 @@ async function openOffice() {
     server,
     start() {
       const outbox = office.startSenders([mailSender(options), acknowledging]);
-      // Otherwise it looks only once a second for what another channel has queued.
+      // It looks only once a second for what another channel has queued.
       void office.log.seen("delivered", 1, "mail").then(outbox.wake);
       return outbox;
     },
