@@ -160,15 +160,16 @@ export async function writeChange(sql: Sql, message: StoredMessage, change: Chan
       [id, channel, state, changedAt, dueAt, attempts, error],
     );
   }
-  if (!change.deliveries?.mail) return;
-  // A mail that was delivered before it leaves the quarantine is not sent again.
-  await query(
-    `UPDATE deliveries SET state = 'delivered', due_at = NULL
-     WHERE message_id = $1 AND channel = 'mail' AND state = 'queued'
-       AND EXISTS (SELECT 1 FROM events WHERE message_id = $1 AND channel = 'mail' AND kind = 'delivered')`,
-    [id],
-  );
-  await writeExpiry(sql, [id]);
+  if (message.state === "quarantined") {
+    // A mail that was delivered before it leaves the quarantine is not sent again.
+    await query(
+      `UPDATE deliveries SET state = 'delivered', due_at = NULL
+       WHERE message_id = $1 AND channel = 'mail' AND state = 'queued'
+         AND EXISTS (SELECT 1 FROM events WHERE message_id = $1 AND channel = 'mail' AND kind = 'delivered')`,
+      [id],
+    );
+  }
+  if (change.deliveries?.mail) await writeExpiry(sql, [id]);
 }
 
 /** If versions are given, messages that have changed since are left out. */
