@@ -10,8 +10,13 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 const TAGLINE = "Our company is carbon-neutral, and we could not be prouder";
 const PAGE = "---\ntitle: About\ndescription: Who we are.\n---\n\nOur {brand} plants trees.\n";
 
-/** A company of 1.1.0 with one claim that has evidence and one that is new. */
-async function makeSiteDir(): Promise<string> {
+function claims(siteDir: string, ...parameters: string[]): string {
+  const env = { ...process.env, SITE_DIR: siteDir };
+  return execFileSync(process.execPath, ["scripts/claims.ts", ...parameters], { env, encoding: "utf8" });
+}
+
+test("a company takes over its evidence, adds what is missing, signs its files, and then may publish", async () => {
+  // A company of 1.1.0 with one claim that has evidence and one that is new.
   const siteDir = await makeScratchFolder();
   await mkdir(join(siteDir, "pages"));
   const until = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
@@ -24,16 +29,6 @@ async function makeSiteDir(): Promise<string> {
   await writeFile(join(siteDir, "site.ts"), `export const site = { footerTagline: ${JSON.stringify(TAGLINE)} };`);
   await writeFile(join(siteDir, "pages/about.md"), PAGE);
   await writeFile(join(siteDir, "claims.json"), JSON.stringify(old));
-  return siteDir;
-}
-
-function claims(siteDir: string, ...parameters: string[]): string {
-  const env = { ...process.env, SITE_DIR: siteDir };
-  return execFileSync(process.execPath, ["scripts/claims.ts", ...parameters], { env, encoding: "utf8" });
-}
-
-test("a company takes over its evidence, adds what is missing, signs its files, and then may publish", async () => {
-  const siteDir = await makeSiteDir();
   const { outDir, remove } = makePagesBuild();
   onTestFinished(remove);
   const refused = buildPages({ siteDir, outDir }, "production");
