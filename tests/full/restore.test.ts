@@ -32,6 +32,9 @@ test("a restore into an empty folder says that it knows no later erasures, and a
   expect(await messages(env, "restore", backup, "--yes")).toBe(
     "1 message restored, 1 of them to be sent. No later erasures are known here: messages of people who were erased after the backup come back with it.\n",
   );
+  const refused = { code: 1, err: expect.stringMatching(/^This database already has messages \(1\);.+--replace\n$/) };
+  expect(await runCli(env, "restore", backup, "--yes")).toMatchObject(refused);
+  expect(await messages(env, "restore", backup, "--replace", "--yes")).toMatch(/^1 message restored, /);
   await messages(env, "delete", String((await store.messages.list({}))[0]?.reference), "--yes");
   expect(await runCli(env, "restore", backup)).toEqual(unasked);
   // The file that 1.1.0 kept.
