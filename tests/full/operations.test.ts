@@ -9,15 +9,13 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
 
-test.each([
-  ["docs/operations.md", /(?:brighter-carbon |`|^)messages ([^\n`>&#]+)/gm, 20],
-  ["README.md", /npm run messages -- ([^\n`>&#]+)/g, 1],
-] as const)("every operator command in %s is valid", async (document, pattern, least) => {
+test("every operator command in docs/operations.md is valid", async () => {
   const nowhere = await makeScratchFolder();
-  const commands = namesIn(readFileSync(document, "utf8"), pattern).map((command) =>
+  const document = readFileSync("docs/operations.md", "utf8");
+  const commands = namesIn(document, /(?:brighter-carbon |`|^)messages ([^\n`>&#]+)/gm).map((command) =>
     command.trim().replace(/\)"$/, ""),
   );
-  expect(commands.length).toBeGreaterThanOrEqual(least);
+  expect(commands.length).toBeGreaterThanOrEqual(20);
   for (const command of commands) {
     const words = command.replaceAll(/\$\([^)]*\)/g, "DATE").match(/'[^']*'|\S+/g) ?? [];
     const args = words.map((word) => word.replaceAll("'", ""));
