@@ -163,6 +163,20 @@ it("a store that is away for an hour gets the result later, nothing is sent mean
   expect(mailer.mails.map((mail) => mail.reference)).toEqual([reference, other]);
 });
 
+it("a result that waits for the store is saved before the outbox ends, so that its mail is not sent again", async () => {
+  const { accept, delivery, end, log, start, store } = await openWorker();
+  const reference = await accept();
+  let isAway = true;
+  const settle: typeof store.queue.settle = (...args) =>
+    isAway ? Promise.reject(new StoreUnavailable({ problem: "it is locked" })) : store.queue.settle(...args);
+  const outbox = start({ store: withStore(store, { queue: { settle } }) });
+  await end(1);
+  await log.seen("store-unavailable");
+  isAway = false;
+  await outbox.stop();
+  expect(await delivery(reference)).toMatchObject({ state: "delivered" });
+});
+
 it("a store does not stop the queue forever if another error prevents saving a result", async () => {
   const { accept, clock, end, log, start, store } = await openWorker();
   const reference = await accept();

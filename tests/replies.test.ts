@@ -121,6 +121,25 @@ test("a reply that the mail server may have is not sent again, and has failed wi
   expect(server.mails).toHaveLength(2);
 });
 
+test("no copy is left of a message that was erased while its copy was written", async () => {
+  const written = Promise.withResolvers<void>();
+  const office = await openReplyOffice(
+    ({ dataDir }) => createEmlMailer(dataDir),
+    false,
+    ({ store, dataDir }) => ({
+      ...createEmlMailer(dataDir),
+      async send(mail) {
+        await erasePerson("ada@example.org", { store, dataDir });
+        await createEmlMailer(dataDir).send(mail);
+        written.resolve();
+      },
+    }),
+  );
+  await office.reply();
+  await written.promise;
+  await expect.poll(() => readdirSync(join(office.dataDir, "outbox"))).toEqual([]);
+});
+
 test("without a mail server, a reply is a file, which is erased with its message", async () => {
   const office = await openReplyOffice((office) => createEmlMailer(office.dataDir));
   const { reference, reply, store, dataDir } = office;

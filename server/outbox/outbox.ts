@@ -121,6 +121,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
   /** Claims whose result could not be saved yet. */
   const unsaved = new Set<Claim>();
   let isStopping = false;
+  const stopping = Promise.withResolvers<void>();
   const rounds = repeat(startDue, pollIntervalMs, clock, true);
 
   /** Never rejects. */
@@ -222,22 +223,22 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     }
   }
 
-  /** Tries again until the store answers or the outbox stops. False if the result can never be saved. */
+  /** Tries again until the store answers, and once more if the outbox stops. False if the result is not saved. */
   async function save(claim: Claim, outcome: Outcome): Promise<boolean> {
-    const { message } = claim;
-    const { reference } = message;
-    for (;;) {
+    const { reference } = claim.message;
+    let isLast = false;
+    for (let waitMs = SHORTEST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, pollIntervalMs)) {
       try {
         if (await queue.settle(claim, outcome, time(), next)) return true;
         log.warn(
           { event: "lease-lost", channel, reference },
           "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
         );
-        if ((await messages.find(reference)) === null) await sender.undo?.(message);
+        await removeIfErased(claim);
         return false;
       } catch (error) {
         unsaved.add(claim);
-        noteStoreError(error);
+        noteStoreError(error, waitMs);
         if (!(error instanceof StoreUnavailable)) {
           log.error(
             { event: "result-lost", channel, reference, error: errorName(error) },
@@ -246,20 +247,26 @@ function startWorker(sender: Sender, options: WorkerOptions) {
           return false;
         }
       }
-      if (isStopping) return false;
-      await new Promise<void>((resolve) => clock.setTimer(resolve, pollIntervalMs));
+      if (isLast) return false;
+      await Promise.race([stopping.promise, new Promise<void>((resolve) => clock.setTimer(resolve, waitMs))]);
+      isLast = isStopping;
     }
   }
 
-  function noteStoreError(error: unknown): void {
+  async function removeIfErased({ message }: Claim): Promise<void> {
+    if ((await messages.find(message.reference)) === null) await sender.undo?.(message);
+  }
+
+  function noteStoreError(error: unknown, waitMs = pollIntervalMs): void {
     if (noteDefect(error)) return;
-    const text = `The database does not answer; next attempt in ${pollIntervalMs / 1000} s (count = unsaved results)`;
+    const text = `The database does not answer; next attempt in ${waitMs / 1000} s (count = unsaved results)`;
     log.warn({ event: "store-unavailable", channel, error: errorName(error), count: unsaved.size }, text);
   }
 
   /** Never rejects. */
   async function copy(claim: Claim): Promise<void> {
     const failure = await sender.sendCopy?.(claim, clock.now()).catch(toFailure);
+    if (failure === null) await removeIfErased(claim).catch(noteDefect);
     if (!failure) return;
     const { message: error, shown = error } = failure;
     const { reference } = claim.message;
@@ -282,6 +289,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     /** Starts no more attempts, and waits for those in flight. */
     async stop(): Promise<void> {
       isStopping = true;
+      stopping.resolve();
       await rounds.stop();
       await Promise.all(attempts);
     },
