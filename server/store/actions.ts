@@ -141,7 +141,10 @@ function putBack(before: Change, message: StoredMessage, now: Date): Change {
   return { ...before, deliveries: { ...current, ...Object.fromEntries(known) } };
 }
 
-/** The message is locked. Leases stay, so that an attempt in progress can still be recorded. */
+/**
+ * The message is locked. Leases stay, so that an attempt in progress can still be recorded. Call `lessonsChanged` after
+ * all changes of the transaction.
+ */
 export async function writeChange(sql: Sql, message: StoredMessage, change: Change, now: Date): Promise<void> {
   const { query } = sql;
   const { id, answeredAt, quarantineReason, taught } = { ...message, ...change };
@@ -150,7 +153,6 @@ export async function writeChange(sql: Sql, message: StoredMessage, change: Chan
      WHERE id = $1`,
     [id, answeredAt, quarantineReason, taught, now],
   );
-  if (change.taught !== undefined) await lessonsChanged(query);
   for (const [channel, { state, changedAt, dueAt, attempts, error }] of Object.entries(change.deliveries ?? {})) {
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, attempts, error)
@@ -199,6 +201,7 @@ export function createActions({ transaction }: Database, author: string | null) 
           const replaced = step === null ? null : noteBefore(message, after);
           await addEvents(sql, [message.id], { kind, at: now, detail, author, step, replaced });
         }
+        if (allowed.length > 0) await lessonsChanged(sql.query);
         return allowed.map(({ reference }) => reference);
       });
     },
@@ -207,23 +210,26 @@ export function createActions({ transaction }: Database, author: string | null) 
     undo(step: string, now: Date): Promise<{ done: string[]; skipped: string[] } | null> {
       return transaction(async (sql) => {
         const { query, dialect } = sql;
-        const marks = await query<Pick<RowOf<"events">, "id" | "messageId" | "replaced">>(
-          "SELECT id, message_id, replaced FROM events WHERE step = $1 ORDER BY message_id",
-          [step],
+        const ids = await readColumn<number>(query, "SELECT message_id FROM events WHERE step = $1", [step]);
+        if (ids.length === 0) return null;
+        const messages = await readLocked(sql, "id", ids);
+        const laterMark = `SELECT 1 FROM events AS later WHERE later.message_id = events.message_id
+          AND later.id > events.id AND ${dialect.isIn("later.kind", "$2")}`;
+        const marks = await query<Pick<RowOf<"events">, "messageId" | "replaced"> & { isMarkedAgain: boolean }>(
+          `SELECT message_id, replaced, EXISTS (${laterMark}) AS is_marked_again FROM events WHERE step = $1 ORDER BY id`,
+          [step, MARKS],
         );
-        if (marks.length === 0) return null;
-        const laterMark = `SELECT 1 FROM events WHERE message_id = $1 AND id > $2 AND ${dialect.isIn("kind", "$3")}`;
+        const lastMarks = new Map(marks.map((mark) => [mark.messageId, mark]));
         const [done, skipped]: [string[], string[]] = [[], []];
-        for (const { id, messageId, replaced } of marks) {
-          const [message] = await readLocked(sql, "id", [messageId]);
-          if (!message) continue;
-          const isMarkedAgain = (await query(laterMark, [messageId, id, MARKS])).length > 0;
+        for (const message of messages) {
+          const { replaced, isMarkedAgain } = lastMarks.get(message.id) ?? { replaced: null, isMarkedAgain: true };
           (isMarkedAgain ? skipped : done).push(message.reference);
           if (isMarkedAgain) continue;
           await writeChange(sql, message, putBack(readNote(replaced ?? "{}"), message, now), now);
-          await addEvents(sql, [messageId], { kind: "undone", at: now, author });
+          await addEvents(sql, [message.id], { kind: "undone", at: now, author });
         }
         await query("UPDATE events SET step = NULL, replaced = NULL WHERE step = $1", [step]);
+        await lessonsChanged(query);
         return { done, skipped };
       });
     },

@@ -4,6 +4,7 @@ import type { Database, Query, Sql } from "./database.ts";
 import { addEvents, readLocked } from "./message-rows.ts";
 import { normaliseReference } from "./reference.ts";
 import { writeSearchTexts } from "./search.ts";
+import { lessonsChanged } from "./spam.ts";
 import type { RowOf } from "./tables.ts";
 
 // Replies, and the drafts of which they are made. The last reply of a message is the one that its delivery sends.
@@ -112,6 +113,7 @@ export function createReplies({ query, transaction }: Database, account: string 
         const insert = "INSERT INTO replies (event_id, message_id, key, subject, text) VALUES ($1, $2, $3, $4, $5)";
         await query(insert, [eventId, id, key, subject, text]);
         await writeChange(sql, message, change, now);
+        await lessonsChanged(query);
         await writeSearchTexts(sql, [id]);
         return true;
       });
@@ -144,6 +146,7 @@ export function createReplies({ query, transaction }: Database, account: string 
           ...(reply && { deliveries: { reply } }),
         };
         await writeChange(sql, message, change, now);
+        await lessonsChanged(query);
         await writeSearchTexts(sql, [message.id]);
         const { own } = await readDrafts(query, reference);
         const isMore = own && own.text !== "" && own.text !== text;
