@@ -40,6 +40,17 @@ it("says of each trouble what is wrong and what to do, the most urgent first; on
   expect(await find("server", { channels: ["mail"] })).toEqual(shared.filter((line) => !line.includes("hook")));
 });
 
+it("nothing can be stored, whatever the error of the write", async () => {
+  const { store, dataDir, clock } = await openPostOffice();
+  const broken = withStore(store, { status: { ping: () => Promise.reject(new Error("relation meta is missing")) } });
+  const watch = createWatch({ store: broken, dataDir, channels: CHANNELS, askedBy: "operator" });
+  const { troubles } = await watch.find(clock.now());
+  expect(troubles).toMatchObject([
+    { kind: "store-away", problem: expect.stringMatching(/The message database cannot be used \(Error\)$/) },
+    { kind: "website-down" },
+  ]);
+});
+
 it("a defect is not a store that is away", async () => {
   const { store, dataDir, clock } = await openPostOffice();
   await store.status.reportNode([], clock.now());

@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { Advice } from "../../contract/commands.ts";
 import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/text.ts";
+import { errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { DeliveryCount } from "../store/queue.ts";
@@ -209,16 +210,15 @@ export function createWatch(options: WatchOptions) {
   /** Resolves within seconds, even if the store does not answer. `given`: the time in a test. */
   async function find(given: Date | null = null): Promise<Situation> {
     const now = given ?? new Date();
-    let facts: Facts | null = null;
-    let error: unknown = null;
-    try {
-      facts = await inTime(readFacts(store, now, given, promisedMs));
+    const [read, written] = await Promise.allSettled([
+      inTime(readFacts(store, now, given, promisedMs)),
       // It writes, because a full disk can still be read.
-      await inTime(store.status.ping());
-    } catch (reason) {
-      error = reason;
-    }
-    const problem = error instanceof OperatorError ? error : null;
+      inTime(store.status.ping()),
+    ]);
+    const facts = read.status === "fulfilled" ? read.value : null;
+    const [error = null] = [written, read].flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const isWritable = written.status === "fulfilled" && !(error instanceof OperatorError);
+    const problem = isWritable ? null : toProblem(error);
     awaySince = problem && (awaySince ?? now);
 
     const freeBytes = await freeBytesOf(dataDir);
@@ -232,6 +232,11 @@ export function createWatch(options: WatchOptions) {
   }
 
   return { find };
+}
+
+function toProblem(error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
+  return new OperatorError({ problem: `The message database cannot be used (${errorName(error)})` });
 }
 
 async function readFacts(store: Store, now: Date, given: Date | null, promisedMs: number | null) {
