@@ -147,7 +147,10 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
         return reject(TOO_LARGE);
       }
       if (needed > buffer.length) {
-        buffer = Buffer.concat([buffer], Math.min(maxBytes, Math.max(needed, 2 * buffer.length)));
+        // Not from the shared pool, of which each slow body would keep 64 kB in memory.
+        const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(needed, 2 * buffer.length)));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
       }
       length += chunk.copy(buffer, length);
     });
