@@ -1,18 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { claimOne, store as send } from "../../tests/store-contract/samples.ts";
+import { claimOne, NOON, store as send } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { deskOf } from "../../tests/support/inbox-command.ts";
+import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { createCaller } from "./operations.ts";
 
 const later = (time: Date, ms: number) => new Date(time.getTime() + ms);
 
-async function openDesk() {
+async function openDesk(databaseTime = new Date()) {
   const dataDir = await makeScratchFolder();
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-  const call = createCaller(deskOf({ store, dataDir, account: null }));
+  const withTime = withStore(store, { status: { time: async () => databaseTime } });
+  const call = createCaller(deskOf({ store: withTime, dataDir, account: null }));
   return { store, call, reference: await send(store) };
 }
 
@@ -50,10 +52,11 @@ test("says what a reply waits for", async () => {
   expect([counts.waiting, messages[0]?.deliveryMarks.map(({ text }) => text)]).toEqual([1, ["Reply waiting"]]);
 });
 
-test("does not say that a reply was sent while it is being sent", async () => {
-  const { store, call, reference } = await openDesk();
+test("a reply is sent ten seconds later by the database's clock, and is not called sent while it is being sent", async () => {
+  const { store, call, reference } = await openDesk(NOON);
   const key = randomUUID();
   await call.reply({ reference, key, text: "Dear Ada", isUndoable: true });
+  expect((await store.messages.find(reference))?.deliveries.reply?.dueAt).toEqual(later(NOON, 10_000));
   await claimOne(store, new Date(8.64e15), "reply");
   await expect(call.takeBackReply({ reference, key })).rejects.toThrow(
     /^The reply can no longer be taken back; the history of the message says whether it was sent$/,

@@ -74,7 +74,7 @@ function deliveryFacts(deliveries: Deliveries): DeliveryFacts {
 }
 
 export async function viewerOf(messages: readonly StoredMessage[], store: Store) {
-  const now = new Date();
+  const now = await store.status.time();
   const website = await store.status.website();
   const written = await store.messages.notes(messages.map(({ reference }) => reference));
   return (message: StoredMessage) => ({
@@ -116,7 +116,7 @@ function waitsOf({ deliveries, isRestricted }: StoredMessage, now: Date, { isRun
 export async function readDetail(reference: string, { store, account, mailTo, replyTexts }: Desk) {
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
-  const readAt = new Date();
+  const readAt = await store.status.time();
   if (message.state === "quarantined") await store.messages.markSeen(message.reference, readAt);
   const drafts = await store.messages.readDrafts(reference);
   const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
@@ -187,7 +187,7 @@ export interface Target {
 
 /** The results are in the order of the targets. `changed` and `refused` messages are left alone. */
 export async function actOn(action: Action, targets: readonly Target[], { store, dataDir }: Desk, step?: string) {
-  const now = new Date();
+  const now = await store.status.time();
   const references = targets.map(({ reference }) => reference);
   const versions = targets.flatMap(({ version }) => version ?? []);
   const selection = { references, versions: versions.length > 0 ? versions : undefined };
@@ -210,7 +210,7 @@ export async function actOn(action: Action, targets: readonly Target[], { store,
 
 /** `skipped`: the messages that were marked again since. */
 export async function undoStep(step: string, { store }: Desk) {
-  const now = new Date();
+  const now = await store.status.time();
   const [done, skipped]: [string[], string[]] = [[], []];
   for (let some = await store.messages.undo(step, now); some; some = await store.messages.undo(step, now)) {
     done.push(...some.done);
@@ -227,7 +227,7 @@ export async function replyTo(
   { isUndoable, since, ...rest }: { isUndoable: boolean; since?: Date | undefined } & Pick<ReplyOptions, "isAnswer">,
   store: Store,
 ) {
-  const now = new Date();
+  const now = await store.status.time();
   const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };

@@ -14,8 +14,8 @@ import { type Desk, readStatus } from "./desk.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 
-// Every operation of operators. The inbox page calls these over HTTP (browser/), the command line in its own process
-// (terminal/).
+// What operators do, for the inbox page over HTTP (browser/) and for the command line in its own process (terminal/).
+// Exports, backups and the list of the command line read the store themselves.
 
 const t = initTRPC.context<Desk>().create({
   transformer: superjson,
@@ -107,7 +107,7 @@ export const router = t.router({
   actOnAll: operation
     .input(z.object({ action: z.enum(["retry", "release"]), state: FILTER.shape.state, since: z.date().optional() }))
     .mutation(async ({ input: { action, ...filter }, ctx: { store } }) => {
-      const now = new Date();
+      const now = await store.status.time();
       let count = 0;
       for await (const messages of eachPage(filter, PAGE_SIZE, store.messages)) {
         const references = messages.map(({ reference }) => reference);
@@ -119,7 +119,7 @@ export const router = t.router({
   note: operation
     .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
     .mutation(async ({ input: { reference, text }, ctx: { store } }) => {
-      const isAdded = await store.messages.addNote(reference, text, new Date());
+      const isAdded = await store.messages.addNote(reference, text, await store.status.time());
       if (!isAdded) throw new NoMessage(reference);
     }),
 
@@ -142,7 +142,7 @@ export const router = t.router({
   takeBackReply: operation
     .input(REFERENCE.extend({ key: z.uuid() }))
     .mutation(async ({ input: { reference, key }, ctx: { store } }) => {
-      const isTakenBack = await store.messages.takeBackReply(reference, key, new Date());
+      const isTakenBack = await store.messages.takeBackReply(reference, key, await store.status.time());
       if (isTakenBack) return;
       const problem = "The reply can no longer be taken back";
       throw new OperatorError({ problem, remedy: "the history of the message says whether it was sent" });
@@ -158,7 +158,7 @@ export const router = t.router({
       }),
     )
     .mutation(async ({ input: { reference, ...draft }, ctx: { store } }) => {
-      const savedAt = new Date();
+      const savedAt = await store.status.time();
       if (!(await store.messages.saveDraft(reference, draft, savedAt))) throw new NoMessage(reference);
       return { savedAt };
     }),

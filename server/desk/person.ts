@@ -35,12 +35,11 @@ function noMessages(email: string): OperatorError {
 }
 
 export async function restrictPerson(email: string, isRestricted: boolean, { store }: { store: Store }) {
-  const messages = await store.people.restrict(email, isRestricted, new Date());
+  const messages = await store.people.restrict(email, isRestricted, await store.status.time());
   if (messages === 0) throw noMessages(email);
   return { messages };
 }
 
-/** Also records the erasure if there are no messages: a backup may have some. */
 export async function erasePerson(email: string, { store, dataDir }: { store: Store; dataDir: string }) {
   const references = await store.people.erase(email);
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
@@ -65,6 +64,7 @@ export async function correctPerson(email: string, correction: Correction, { sto
   if (removesFootprint && !hasFootprint) {
     throw new OperatorError({ problem: `No message from ${email} has a footprint estimate; nothing was changed` });
   }
-  const count = await store.people.rectify(email, parsed.message, new Date(), removesFootprint);
+  const now = await store.status.time();
+  const count = await store.people.rectify(email, parsed.message, now, removesFootprint);
   return { outcome: "done" as const, messages: count, references: messages.map(({ reference }) => reference) };
 }

@@ -48,6 +48,9 @@ export function createStatus(database: Database) {
   const name = NODE + randomUUID();
   let [checkedAtMs, checked] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   return {
+    /** The time of whatever is stored: the database's own, which all nodes and operators share. */
+    time: () => timeOf(database),
+
     async lastBackupAt(): Promise<Date | null> {
       const ms = await readMeta(query, BACKED_UP);
       return ms === null ? null : new Date(Number(ms));
