@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { prerenderToNodeStream } from "react-dom/static";
-import { FAILURE_PAGE, type FormOfBuild, NOT_FOUND_PAGE } from "../contract/build-manifest.ts";
+import { COMING_SOON_PAGE, FAILURE_PAGE, type FormOfBuild } from "../contract/build-manifest.ts";
 import type { AnsweredPost } from "../contract/send-email-answer.ts";
 import { CARBON_PATH } from "./components/footer.tsx";
 import { startState } from "./contact/form-state.ts";
@@ -36,7 +36,7 @@ export function renderSite(context: RenderContext): Promise<RenderedPage[]> {
   const routes = ROUTES.filter(({ screen }) => screen !== carbon);
   return Promise.all([
     ...routes.map(({ screen, paths }) => renderPage(screen, paths, context)),
-    renderPage(COMING_SOON, [], context, [NOT_FOUND_PAGE]),
+    renderPage(COMING_SOON, [], context, [COMING_SOON_PAGE]),
     renderPage(FAILURE, [], context, [FAILURE_PAGE]),
   ]);
 }

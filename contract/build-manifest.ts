@@ -106,7 +106,7 @@ export interface BuiltFile {
 /** Increased when the manifest changes: a server refuses a build with another version. */
 export const MANIFEST_VERSION = 12;
 /** Coming Soon, for every path without a page, and the page for server failures. */
-export const NOT_FOUND_PAGE = "404.html";
+export const COMING_SOON_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";
 
 /** Paths for programs: no page may use them, and a missing file is a plain 404. */

@@ -7,9 +7,9 @@ import type { RenderedPage } from "../app/render.tsx";
 import {
   type BuildManifest,
   type BuiltFile,
+  COMING_SOON_PAGE,
   FAILURE_PAGE,
   manifestFile,
-  NOT_FOUND_PAGE,
   serverDir,
 } from "../contract/build-manifest.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
@@ -149,7 +149,7 @@ export function headersFile({ settings, files }: BuildManifest): string {
   };
   const { [POLICY]: _, ...everywhere } = securityHeaders(settings.siteUrl);
   const ofFiles = files.flatMap(({ url, file, cache, policy = NOTHING_POLICY }) => {
-    const isError = file === NOT_FOUND_PAGE || file === FAILURE_PAGE;
+    const isError = file === COMING_SOON_PAGE || file === FAILURE_PAGE;
     const headers = {
       [POLICY]: policy,
       "cache-control": CACHE_CONTROL[cache],

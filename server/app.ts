@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import { type Readiness, serveHealth } from "./http/health.ts";
 import type { Site } from "./http/pages.ts";
-import { acceptMessages, type SendEmailOptions } from "./http/send-email.ts";
+import { type SendEmailOptions, serveSendEmail } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
 import { channelsOf, rulesOf } from "./store/store.ts";
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       next();
     });
     serveHealth(api, store.status, readiness);
-    acceptMessages(api, { ...options, rules, noteDefect });
+    serveSendEmail(api, { ...options, rules, noteDefect });
   });
   app.setErrorHandler((error, _request, reply) => site.answerFailure(reply.hijack().raw, error));
   return app;

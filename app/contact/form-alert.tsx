@@ -2,7 +2,7 @@ import type { ComponentProps, RefObject } from "react";
 import { unbroken } from "../../contract/footprint/fields.ts";
 import { problemsOf, problemsTitle } from "../../contract/send-email-answer.ts";
 import { FOOTPRINT_TITLE_ID, FORM_HEAD_ID, focusOn, TextButton } from "./field.tsx";
-import { type Act, type FormState, REMOVED } from "./form-state.ts";
+import { type Act, type FormState, REMOVE_ESTIMATE } from "./form-state.ts";
 import type { FormView } from "./form-view.ts";
 
 interface FailureProps {
@@ -82,7 +82,7 @@ export function EnclosedNote({ view, act }: { view: FormView; act: Act }) {
       <TextButton aria-label="Edit the estimate" onClick={() => focusOn(problems[0]?.[0] ?? FOOTPRINT_TITLE_ID)}>
         Edit
       </TextButton>
-      <TextButton aria-label="Remove the estimate" onClick={() => act(REMOVED, FORM_HEAD_ID)}>
+      <TextButton aria-label="Remove the estimate" onClick={() => act(REMOVE_ESTIMATE, FORM_HEAD_ID)}>
         Remove
       </TextButton>
     </div>

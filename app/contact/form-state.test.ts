@@ -6,7 +6,7 @@ import {
   type FormState,
   type Name,
   nextState,
-  REMOVED,
+  REMOVE_ESTIMATE,
   START_VALUES,
   startState,
 } from "./form-state.ts";
@@ -66,7 +66,7 @@ test("announces the total or the example, and an unreadable amount once its fiel
   const doubtful = nextState(typing, edit(GAS, "?"));
   expect(announced(doubtful)).toBe("Your estimate: total ?");
   expect(announced(nextState(doubtful, { type: "left", name: GAS }))).toMatch(/^.+: Enter a number\. Your/);
-  expect(announced(nextState(typing, REMOVED))).toBe("");
+  expect(announced(nextState(typing, REMOVE_ESTIMATE))).toBe("");
   expect(announced(nextState(typing, { type: "exampled", name: "flat for two" }))).toBe(
     "Example: flat for two, total of flat for two",
   );
@@ -75,7 +75,7 @@ test("announces the total or the example, and an unreadable amount once its fiel
 test("while a message is sent, its fields are read-only; after a success they are empty, and there is a receipt", () => {
   const values = { ...START_VALUES, ...VISITOR, country: "FR", "footprint.carKm": "1" };
   const sending = after(seed(values), { type: "submitted", values, errors: {} });
-  for (const event of [edit("name", "B"), REMOVED, { type: "exampled", name: "flat for two" }] as const) {
+  for (const event of [edit("name", "B"), REMOVE_ESTIMATE, { type: "exampled", name: "flat for two" }] as const) {
     expect(nextState(sending, event)).toBe(sending);
   }
   const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
@@ -97,7 +97,7 @@ test("while a message is sent, its fields are read-only; after a success they ar
 
 test("removing the estimate resets its fields alone", () => {
   const own = { ...VISITOR, "footprint.carKm": "1", "footprint.for": "organisation" };
-  expect(after(seed(own), REMOVED).values).toEqual({ ...START_VALUES, ...VISITOR });
+  expect(after(seed(own), REMOVE_ESTIMATE).values).toEqual({ ...START_VALUES, ...VISITOR });
 });
 
 test("an example changes no field; starting from it fills what is empty, in the usual units", () => {

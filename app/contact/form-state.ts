@@ -61,7 +61,7 @@ export type FormEvent =
 export type Act = (event: FormEvent, focusId?: string) => void;
 
 /** Takes the estimate out of the message. */
-export const REMOVED: FormEvent = { type: "filled", values: START_TEXTS };
+export const REMOVE_ESTIMATE: FormEvent = { type: "filled", values: START_TEXTS };
 
 export function startState(answered: AnsweredPost | null): FormState {
   const start: FormState = {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BuildManifest, type BuiltFile, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
+import { type BuildManifest, type BuiltFile, COMING_SOON_PAGE } from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
 import { errorCode, isSystemError } from "../log.ts";
 import { BuildMissing, readManifest } from "../manifest.ts";
@@ -55,7 +55,7 @@ function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["header
     ...(file.policy && { "content-security-policy": file.policy }),
     ...(isFilm && { "accept-ranges": "bytes" }),
     // Coming Soon has status 200, but search engines must not list it.
-    ...(file.file === NOT_FOUND_PAGE && { "x-robots-tag": "noindex" }),
+    ...(file.file === COMING_SOON_PAGE && { "x-robots-tag": "noindex" }),
   };
   const variant = (body: Buffer, tagSuffix: string, encoding?: string): Variant => {
     const etag = `"${hash}${tagSuffix}"`;

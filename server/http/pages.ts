@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FastifyReply } from "fastify";
 import {
+  COMING_SOON_PAGE,
   FAILURE_PAGE,
   FORM_BUNDLE,
   FORM_MARKER,
   type FormBundle,
   type FormOfBuild,
-  NOT_FOUND_PAGE,
   serverDir,
   TECHNICAL_PATH,
 } from "../../contract/build-manifest.ts";
@@ -47,7 +47,7 @@ export function createSite(build: Build, limits: Limits) {
   const server = createLimitedServer(limits, (request, response) => {
     if (!answer(request, response)) void api.then(({ listener }) => listener(request, response));
   });
-  const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
+  const comingSoon = pageNamed(build, COMING_SOON_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
   const contact = pageNamed(build, "contact");
   const renderAnswer = answerRenderer(build.dir, build.manifest.form);

@@ -72,7 +72,7 @@ const AWAY = new Refusal(
 );
 
 /** Sends no mail, so visitors never wait for the mail server. */
-export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
+export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const { rules, config } = options;

@@ -316,7 +316,7 @@ function identify(pending: PendingMessage, now: Date, secret: string): Candidate
   return {
     ...pending,
     nowMs: now.getTime(),
-    fingerprint: keyedHash(secret, wordsOf(message, footprint ?? null)),
+    fingerprint: keyedHash(secret, fingerprintParts(message, footprint ?? null)),
     key:
       idempotencyKey === null
         ? null
@@ -328,7 +328,7 @@ function identify(pending: PendingMessage, now: Date, secret: string): Candidate
 }
 
 /** Every field and input of a message, in an order that does not depend on how they were sent. */
-function wordsOf(message: ContactMessage, footprint: FootprintEstimate | null): string[] {
+function fingerprintParts(message: ContactMessage, footprint: FootprintEstimate | null): string[] {
   const inputs = Object.entries(footprint?.inputs ?? {}).map(([name, value]) => `${name}=${value}`);
   return [...FIELD_NAMES.map((field) => message[field]), ...inputs.sort()];
 }

@@ -201,8 +201,8 @@ export function createQueue(database: Database, secret: string, author: string |
       return transaction(async (sql) => {
         const { query } = sql;
         const now = await timeOf(sql, given);
-        const isHeld = !(await record(query, claim, outcome, now));
-        if (isHeld && (await query(HELD, [message.id, channel, claim.token, detail])).length === 0) return false;
+        const isRecorded = await record(query, claim, outcome, now);
+        if (!isRecorded && (await query(HELD, [message.id, channel, claim.token, detail])).length === 0) return false;
         if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
         if (kind === "delivered" && reply) {
           await query("UPDATE replies SET sent_at = $3 WHERE message_id = $1 AND key = $2", [
@@ -216,7 +216,7 @@ export function createQueue(database: Database, secret: string, author: string |
           await query(
             `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT DO NOTHING`,
-            [message.id, next, isHeld ? "quarantined" : "queued", now, isHeld ? null : now],
+            [message.id, next, isRecorded ? "queued" : "quarantined", now, isRecorded ? now : null],
           );
         }
         return true;
