@@ -279,7 +279,7 @@ function History({ message: { history } }: { message: MessageDetail }) {
   return (
     <ol className="plain stack">
       {history.map(({ at, kind, name, detail }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
+        // biome-ignore lint/suspicious/noArrayIndexKey: no entry has a state of its own
         <li key={index} data-trouble={["deferred", "failed", "paused"].includes(kind)}>
           <p>{name}</p>
           {detail !== null && (
