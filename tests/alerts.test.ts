@@ -287,13 +287,13 @@ it("a store that is away for a minute causes one alert per hour, until messages 
   expect(posts().at(-1)).toBe("resolved store-away");
 });
 
-it("a store that never answers is away too", async () => {
-  const { dataDir, store, clock } = await openWatched({ messages: 0 });
+it("a store that never answers is away too, and delays no alert for ever", async () => {
+  const { watch, posts } = await openWatched({ messages: 0 });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const never = () => new Promise<never>(() => {});
-  const silent = withStore(store, { status: { ping: never }, queue: { countDeliveries: never } });
-  const found = createWatch({ store: silent, dataDir, channels: CHANNELS, askedBy: "operator" }).find(clock.now());
-  await vi.advanceTimersByTimeAsync(8000);
-  expect(await found).toMatchObject({ troubles: [{ kind: "store-away" }], facts: null });
+  const status = { ping: never, alerts: never, moveAlert: never };
+  void watch({ changed: { status, queue: { countDeliveries: never } } }).clock.advance(MINUTE_MS);
+  const laterPosts = () => vi.advanceTimersByTimeAsync(8000).then(posts);
+  await expect.poll(laterPosts).toEqual(["store-away"]);
 });
