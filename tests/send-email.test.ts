@@ -38,6 +38,8 @@ test("a request with only the five strings stores the message and returns its re
   expect(subject.wakes()).toBe(1);
 });
 
+const WRONG = { "footprint.carKm": "Enter 0 or more." };
+
 test.each([
   [400, "application/json", ""],
   [400, "application/json", "{"],
@@ -46,10 +48,11 @@ test.each([
   [415, "text/plain", JSON.stringify(BODY)],
   [413, "application/json", JSON.stringify({ ...BODY, message: "x".repeat(70_000) })],
   [400, "application/json", Buffer.from(JSON.stringify({ ...BODY, name: "Zoë" }), "latin1"), "not valid UTF-8"],
-])("answers %i and JSON to an unusable %s (case %#)", async (status, type, body, error = "") => {
+  [422, "application/json", { ...BODY, footprint: { carKm: -1 } }, /^Please correct the marked fields\.$/, WRONG],
+])("answers %i and JSON to an unusable %s (case %#)", async (status, type, body, error = "", fields = undefined) => {
   const answer = await post({ body, headers: { "content-type": type } });
   expect(answer.statusCode).toBe(status);
-  expect(answer.json()).toEqual({ success: false, error: expect.stringContaining(error) });
+  expect(answer.json()).toEqual({ success: false, error: expect.stringMatching(error), fields });
   expect(await subject.store.messages.list({})).toEqual([]);
 });
 
