@@ -2,15 +2,26 @@ import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
+import { startNetwork } from "../../tests/support/network.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { createStore } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
+import { StoreUnavailable } from "./store.ts";
 
 const server = await sharePostgres();
 afterAll(() => server.stop());
 
 const open = async (url: string) => untilEnd(createStore(await openPostgres(url), { retention: RETENTION }));
+
+test("limits the commit of a long transaction like any other commit", async () => {
+  const url = await server.createDatabase();
+  const network = await startNetwork(server.port);
+  const database = await untilEnd(openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`)));
+  network.become({ kind: "silent-after", word: "COMMIT" });
+  const long = database.transaction(({ query }) => query("SELECT 1"), { isLong: true });
+  await expect(long).rejects.toThrow(StoreUnavailable);
+});
 
 test("does not trust a server that answers before a commit is on disk", async () => {
   const url = await server.createDatabase();
@@ -53,14 +64,14 @@ test.each([
   const url = await server.createDatabase();
   const store = await open(url);
   await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
+  const older = new pg.Client(url);
+  await older.connect();
   // A second passes with each look at the clock.
   let seconds = 0;
   const clock = vi.spyOn(performance, "now").mockImplementation(() => {
     seconds += 1;
     return seconds * 1000;
   });
-  const older = new pg.Client(url);
-  await older.connect();
   try {
     await older.query(begin);
     await store.people.erase("ada@example.com");

@@ -242,13 +242,17 @@ test.each(["3.51.2", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messa
   for (const newer of ["3.51.3", "4.0.0"]) requireSafeVersion(newer);
 });
 
-test("refuses a file that is no database, does not change it, and releases the folder", async () => {
+test.each<[what: string, write: (file: string) => void]>([
+  ["no database", (file) => writeFileSync(file, "Dear diary, ".repeat(1000))],
+  ["another program's", (file) => new DatabaseSync(file).exec("CREATE TABLE diary (entry TEXT)")],
+])("refuses a file that is %s, does not change it, and releases the folder", async (_, write) => {
   const folder = await makeScratchFolder();
-  writeFileSync(sqliteFile(folder), "Dear diary, ".repeat(1000));
+  write(sqliteFile(folder));
+  const before = readFileSync(sqliteFile(folder));
   const refusal = openIn(folder, WEBSITE);
   await expect(refusal).rejects.toThrow(StoreRefused);
   await expect(refusal).rejects.toThrow(/messages\.db is not a database of this program; [^\n]+DATA_DIR/);
-  expect(readFileSync(sqliteFile(folder), "utf8")).toMatch(/^(Dear diary, )+$/);
+  expect(readFileSync(sqliteFile(folder))).toEqual(before);
   rmSync(sqliteFile(folder));
   await openIn(folder, WEBSITE);
 });

@@ -1,3 +1,5 @@
+// Sets how `pg` reads numbers.
+import "./postgres.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
