@@ -16,7 +16,8 @@ test.each([
 
 test.each([
   [1400, { amount: 25, currency: "EUR", includes: "VAT" }, "about 35 EUR including VAT"],
-  [440, { amount: 12.5, currency: "EUR" }, "about 5.50 EUR"],
+  [77_824, { amount: 25, currency: "EUR" }, "about 1,950 EUR"],
+  [440, { amount: 12.5, currency: "credits" }, "about 5.50 credits"],
   [0.3, { amount: 25, currency: "EUR" }, "less than 0.01 EUR"],
   [440, { amount: 15, currency: "JPY" }, "about 7 JPY"],
   [440, { amount: 7.5, currency: "KWD" }, "about 3.300 KWD"],
@@ -100,5 +101,8 @@ test("says how a number was read as soon as it is not only digits, and how short
     "Counted as domestic: no classes",
     undefined,
     "Counted as long flights",
+  ]);
+  expect(describeInputs(estimateOf({ shortFlights: 1, shortFlightKm: 500 }, ""))).toMatchObject([
+    { value: "1 flight of 500 km each way, as domestic flights" },
   ]);
 });

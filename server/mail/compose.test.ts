@@ -63,12 +63,14 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
   );
 });
 
-it("shows the cost of an estimate only if the company has set a price", () => {
+it("shows the cost of an estimate only if the company has set a price, and none without emissions", () => {
   const footprint = estimateOf({ gasKwh: 10_000 });
   const pricePerTonne = { amount: 25, currency: "EUR" };
   const line = "Credits for 2.1 t cost about 53 EUR. They do not change what you emit.";
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).text).toContain(`\n${line}\n`);
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("Credits");
+  const nothing = { ...MESSAGE, footprint: estimateOf({ gasKwh: 0 }) };
+  expect(composeMail(nothing, { ...IDENTITY, pricePerTonne }).text).not.toContain("Credits");
 });
 
 describe("an acknowledgement", () => {
