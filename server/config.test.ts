@@ -38,6 +38,7 @@ test("reads lists, switches, periods and addresses", () => {
     metricsHost: "::",
     metricsPort: 9464,
   });
+  expect(parseConfig({ METRICS_PORT: "9464" })).toMatchObject({ metricsHost: "127.0.0.1", metricsPort: 9464 });
 });
 
 test.each([
