@@ -155,6 +155,7 @@ test("the files for programs exist", async () => {
   const webManifest = JSON.parse((await get("/site.webmanifest")).text) as { icons: { src: string }[] };
   expect(webManifest.icons.length).toBeGreaterThan(0);
   for (const { src } of webManifest.icons) expect((await get(src)).type).toBe("image/png");
+  for (const name of ["txt", "json"]) await get(`/carbon.${name}`);
   expect((await get("/favicon.svg")).type).toBe("image/svg+xml");
   expect((await get("/favicon.ico")).type).toBe("image/x-icon");
   const countries = JSON.parse((await get("/countries.json")).text);
