@@ -1,6 +1,6 @@
 import { expect, type Page } from "@playwright/test";
 import { EMPTY, field, fillForm, holdScript, openForm, readForm, sent, submit, VISITOR } from "../support/contact.ts";
-import { test } from "../support/site.ts";
+import { collectTrouble, test } from "../support/site.ts";
 
 /** 128 random bits. */
 const KEY = /^[0-9a-f]{32}$/;
@@ -320,4 +320,15 @@ test("a submit before the script loads is a plain post, whose result stays", asy
   await page.getByRole("link", { name: "Write another message" }).click();
   await expect(submit(page)).toBeVisible();
   expect(await readForm(page)).toEqual(EMPTY);
+});
+
+test.describe("a picture of another site", () => {
+  test.use({ expectedTrouble: /evil\.example/ });
+
+  test("is blocked by the page's policy, and would fail any other test", async ({ page, site }) => {
+    const trouble = collectTrouble(page, site.url);
+    await openForm(page);
+    await page.evaluate(`new Image().src = "https://evil.example/x.png"`);
+    await expect.poll(() => trouble.join()).toContain("img-src");
+  });
 });
