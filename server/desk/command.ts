@@ -4,9 +4,6 @@ import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { runCommand } from "./terminal/run-command.ts";
 
-// Only this user may read the files that a command writes, in every shell.
-process.umask(0o077);
-
 // A reader such as `head` may leave before the end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
