@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { sqliteFile } from "../../server/store/sqlite.ts";
-import { openSocket } from "../support/raw-http.ts";
+import { drain, openSocket, parseAnswer } from "../support/raw-http.ts";
 import type { RunningServer } from "../support/run-server.ts";
 import { openScene } from "../support/scene.ts";
 
@@ -15,7 +15,7 @@ async function expectStop({ process }: RunningServer): Promise<void> {
   expect(await ended).toEqual([0, null]);
 }
 
-test("after SIGTERM, requests that wait for the database finish with their references", async () => {
+test("after SIGTERM, half-sent requests and those that wait for the database get their answers", async () => {
   const scene = await openScene();
   const server = await scene.start();
   // The server also waits for mails in flight, so none is sent twice.
@@ -26,9 +26,16 @@ test("after SIGTERM, requests that wait for the database finish with their refer
   const other = new DatabaseSync(sqliteFile(scene.dataDir), { timeout: 5000 });
   other.exec("BEGIN IMMEDIATE");
   const underWay = scene.visitors.post(server.url, 20);
+  const sockets = [await openSocket(server.port), await openSocket(server.port)] as const;
+  const received = sockets.map(drain);
+  sockets[0].write("GET / HTTP/1.1\r\n");
+  sockets[1].write("GET /healthz HTTP/1.1\r\n");
   await hasArrived(server);
   const stopped = expectStop(server);
   await expectRefusal(server);
+  for (const socket of sockets) socket.write("host: x\r\n\r\n");
+  for (const answer of (await Promise.all(received)).map(parseAnswer))
+    expect(answer).toMatchObject({ status: 200, headers: { connection: "close" } });
   other.close();
   for (const answer of await underWay) expect(answer).toMatchObject({ status: 200, reference: expect.any(String) });
   await stopped;
