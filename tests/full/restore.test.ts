@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { hashWith } from "../../server/store/people.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { requirePrograms } from "../support/require-program.ts";
@@ -17,7 +18,7 @@ async function messages(env: Record<string, string>, ...args: string[]): Promise
   return outcome.out;
 }
 
-test("a restore into an empty folder says that it knows no later erasures, and asks", async () => {
+test("a restore into an empty folder says that it knows no later erasures and asks, unless the file of 1.1.0 lists some", async () => {
   const [before, env] = [{ DATA_DIR: await makeScratchFolder() }, { DATA_DIR: await makeScratchFolder() }];
   const store = await untilEnd(openStoreInProcess({ dataDir: before.DATA_DIR, databaseUrl: null }));
   await send(store);
@@ -38,8 +39,11 @@ test("a restore into an empty folder says that it knows no later erasures, and a
   await messages(env, "delete", String((await store.messages.list({}))[0]?.reference), "--yes");
   expect(await runCli(env, "restore", backup)).toEqual(unasked);
   // The file that 1.1.0 kept.
-  await writeFile(join(env.DATA_DIR, "erasures"), `${"a".repeat(43)} 2026-01-31T09:00:00.000Z\n`);
-  expect(await messages(env, "restore", backup)).toBe("1 message restored, 1 of them to be sent.\n");
+  const hash = hashWith(Buffer.from(store.secret).toString("hex"), "ada@example.com");
+  await writeFile(join(env.DATA_DIR, "erasures"), `${hash} 2026-01-31T09:00:00.000Z\n`);
+  expect(await messages(env, "restore", backup)).toBe(
+    "0 messages restored, 0 of them to be sent. Left out, because erased after the backup: 1 message.\n",
+  );
 });
 
 test.for([".recover", ".dump"])("what sqlite3's %s makes of a damaged file is restored", async (way, { skip }) => {
