@@ -44,6 +44,15 @@ test("the backup has the restrictions of the website", async () => {
   expect((await readFile(BACKUP_UNIT, "utf8")).trim()).toContain(restrictions.trim());
 });
 
+test("deploy/ sets only variables that exist", async () => {
+  const settings = await readFile("deploy/systemd/site.env", "utf8");
+  const set = namesIn([settings, unit, dockerfile, compose].join("\n"), /(?:^#?|^ +|[ "=](?=\w+=))([A-Z_]{4,})[=:]/gm);
+  const documented = await readFile("docs/configuration.md", "utf8");
+  const isKnown = (name: string) => /^(NODE|MALLOC|POSTGRES|POSTS)_/.test(name) || documented.includes(`\`${name}\``);
+  expect(set.filter((name) => !isKnown(name))).toEqual([]);
+  expect(set).toEqual(expect.arrayContaining(["MAIL_TO", "ALERT_URL", "MESSAGES_COMMAND", "DATA_DIR"]));
+});
+
 test("the image has the tested Node version, and the stop timeouts are long enough", async () => {
   const { optionalDependencies } = JSON.parse(await readFile("scripts/node-runtime/package.json", "utf8"));
   const images = namesIn(dockerfile, /^FROM node:([\d.]+)-/gm);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 /** A project with the real set-up. Its `npm` only records its calls, because tests use no network. */
-async function makeProject() {
+async function makeProject({ npmStatus = 0 } = {}) {
   const folder = await makeScratchFolder();
   const [bin, calls] = [join(folder, "bin"), join(folder, "calls.txt")];
   for (const name of ["setup.mjs", "node-runtime/package.json", "node-runtime/package-lock.json"]) {
@@ -16,7 +16,7 @@ async function makeProject() {
   mkdirSync(bin);
   symlinkSync(process.execPath, join(bin, "node"));
   writeFileSync(calls, "");
-  writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >> "${calls}"\n`, { mode: 0o755 });
+  writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >> "${calls}"\nexit ${npmStatus}\n`, { mode: 0o755 });
   return {
     folder,
     calls: () => readFileSync(calls, "utf8").split("\n").slice(0, -1),
@@ -29,7 +29,9 @@ async function makeProject() {
   };
 }
 
-test("packages are installed once, and again when a lock file has changed or a command needs more", async () => {
+test("packages are installed once, and again after a failure, with a changed lock file or if a command needs more", async () => {
+  const offline = await makeProject({ npmStatus: 1 });
+  for (const tries of [1, 2]) expect([offline.setUp().status, offline.calls().length]).toEqual([1, tries]);
   const { folder, calls, setUp } = await makeProject();
   expect(setUp()).toMatchObject({ status: 0, stdout: "" });
   expect(setUp()).toMatchObject({ status: 0, stderr: "" });
