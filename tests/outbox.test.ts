@@ -43,8 +43,7 @@ describe("a mail", () => {
   it("is found by the next poll, or sent at once after a wake", async () => {
     const { accept, clock, end, log, mailer, start, store } = await openWorker();
     // Otherwise it would follow the changes of the store.
-    const silent = withStore(store, { messages: { changeToken: () => new Promise(() => {}) } });
-    const outbox = start({ store: silent });
+    const outbox = start({ store: withStore(store, { messages: { changeToken: () => new Promise(() => {}) } }) });
     await clock.advance(0);
     await accept();
     await clock.advance(29_999);

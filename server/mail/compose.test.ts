@@ -69,8 +69,8 @@ it("shows the cost of an estimate only if the company has set a price, and none 
   const line = "Credits for 2.1 t cost about 53 EUR. They do not change what you emit.";
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).text).toContain(`\n${line}\n`);
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("Credits");
-  const nothing = { ...MESSAGE, footprint: estimateOf({ gasKwh: 0 }) };
-  expect(composeMail(nothing, { ...IDENTITY, pricePerTonne }).text).not.toContain("Credits");
+  const nothing = estimateOf({ gasKwh: 0 });
+  expect(composeMail({ ...MESSAGE, footprint: nothing }, { ...IDENTITY, pricePerTonne }).text).not.toContain("Credits");
 });
 
 describe("an acknowledgement", () => {
