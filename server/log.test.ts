@@ -4,10 +4,7 @@ import { plainError } from "./log.ts";
 test("logs only an error's kind, code and place, not its message or properties", () => {
   const error = Object.assign(
     new TypeError("no ada@example.com\n    in Ada's\n  at all", { cause: new Error("Ada's") }),
-    {
-      code: "E_BAD",
-      rawPacket: Buffer.from("Ada"),
-    },
+    { code: "E_BAD", rawPacket: Buffer.from("Ada") },
   );
   const logged = plainError(error);
   expect(logged).toEqual({ type: "TypeError", message: "E_BAD", stack: expect.stringContaining("log.test.ts") });

@@ -81,13 +81,7 @@ test("while a message is sent, its fields are read-only; after a success they ar
   const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
   const sentAt = "2026-01-05T10:00:00.000Z";
   const done = nextState(sending, { type: "answered", answer, sentAt, estimate: null });
-  const receipt = {
-    reference: "BC-7K3Q-9M",
-    sentAt,
-    address: VISITOR.email,
-    totalKg: 1,
-    estimate: null,
-  };
+  const receipt = { reference: "BC-7K3Q-9M", sentAt, address: VISITOR.email, totalKg: 1, estimate: null };
   expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, isOpen: false });
   expect(formTitle(done, "B")).toBe("Message sent | B");
   expect(nextState(done, { type: "again" })).toMatchObject({ phase: { kind: "idle" }, values: START_VALUES });

@@ -11,10 +11,6 @@ test("fills in saved replies, and says which ones need an estimate", () => {
   const filled = fillReplies({ replies, facts: { brand: "{reference}" }, signature: null }, message);
   expect(filled).toMatchObject([
     { name: "a", needsEstimate: true },
-    {
-      name: "b",
-      needsEstimate: false,
-      text: "Dear Ada {total} [x](/y), BC-AAAA-AA, {brand} is {reference}",
-    },
+    { name: "b", needsEstimate: false, text: "Dear Ada {total} [x](/y), BC-AAAA-AA, {brand} is {reference}" },
   ]);
 });

@@ -57,9 +57,5 @@ it("a defect is not a store that is away", async () => {
   const countDeliveries = () => Promise.reject(new TypeError("a defect"));
   const broken = withStore(store, { queue: { countDeliveries } });
   const watch = createWatch({ store: broken, dataDir, channels: CHANNELS, askedBy: "operator" });
-  expect(await watch.find(clock.now())).toMatchObject({
-    facts: null,
-    error: new TypeError("a defect"),
-    troubles: [],
-  });
+  expect(await watch.find(clock.now())).toMatchObject({ facts: null, error: new TypeError("a defect"), troubles: [] });
 });

@@ -34,9 +34,7 @@ test.describe("states on a phone", () => {
     await expectNoViolations(page);
   });
 
-  test("axe finds no problem in any state of the form", {
-    tag: "@full",
-  }, async ({ page }) => {
+  test("axe finds no problem in any state of the form", { tag: "@full" }, async ({ page }) => {
     await openForm(page);
     await fillForm(page, { email: "ada@gmail", message: "x".repeat(5001) });
     await expect(page.getByText("Did you mean gmail.com?")).toBeVisible();

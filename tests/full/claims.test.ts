@@ -32,10 +32,7 @@ test("a company takes over its evidence, adds what is missing, signs its files, 
   const { outDir, remove } = makePagesBuild();
   onTestFinished(remove);
   const refused = buildPages({ siteDir, outDir }, "production");
-  expect(refused).toMatchObject({
-    status: 1,
-    output: expect.stringContaining("Not signed as it is now: 2 files"),
-  });
+  expect(refused).toMatchObject({ status: 1, output: expect.stringContaining("Not signed as it is now: 2 files") });
   expect(refused.output).toContain(`${siteDir}/site.ts:1: ${TAGLINE} (needs an entry)`);
   expect(refused.output).toContain(`${siteDir}/pages/about.md:6: Our {brand} plants trees (needs an entry)`);
   expect(existsSync(manifestFile(outDir))).toBe(false);

@@ -32,10 +32,7 @@ const EXPECTED: Readonly<Record<Action, { allowing: readonly string[]; after?: o
     allowing: ["quarantined"],
     after: { state: "queued", quarantineReason: "trap", deliveries: { mail: QUEUED, hook: QUEUED } },
   },
-  spam: {
-    allowing: ALL,
-    after: { quarantineReason: "marked-as-spam", taught: "spam", deliveries: { mail: HELD } },
-  },
+  spam: { allowing: ALL, after: { quarantineReason: "marked-as-spam", taught: "spam", deliveries: { mail: HELD } } },
   answer: { allowing: [...ALL, "restricted"], after: { answeredAt: later(9) } },
   unanswer: { allowing: [...ALL, "restricted"], after: { answeredAt: null } },
   delete: { allowing: ALL },
