@@ -15,7 +15,7 @@ import { kill, stopAsking } from "../support/scene.ts";
 import { schemaOf } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-// Causes every fault once, in about four minutes. `npm run bench -- soak` repeats them for 20 minutes and prints its
+// Causes every fault once, in three to four minutes. `npm run bench -- soak` repeats them for 20 minutes and prints its
 // counts.
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 0);
 const HOLD_MS = MINUTES > 0 ? 5000 : 1000;
