@@ -4,8 +4,8 @@ import { type Readiness, serveHealth } from "./http/health.ts";
 import type { Site } from "./http/pages.ts";
 import { type SendEmailOptions, serveSendEmail } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
-import type { Store } from "./store/open-store.ts";
-import { channelsOf, rulesOf } from "./store/store.ts";
+import { channelsOf, rulesOf } from "./store/model.ts";
+import type { Store } from "./store/store.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
 
 export interface AppOptions extends Omit<SendEmailOptions, "rules" | "noteDefect"> {

@@ -1,6 +1,6 @@
 import { asSentence, visible } from "../contract/text.ts";
 import { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "./message-words.ts";
-import { type Channel, type EventKind, rulesOf } from "./store/store.ts";
+import { type Channel, type EventKind, rulesOf } from "./store/model.ts";
 
 /** With the channel, unless it is the mail, and the operator who caused it, if known: `Web hook: queued again by anna`. */
 export function eventName({ kind, channel, author = null }: NamedEvent): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CHANNELS, type Channel, StoreUnavailable } from "../server/store/store.ts";
+import { CHANNELS, type Channel, StoreUnavailable } from "../server/store/model.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { createWatch } from "../server/watch/troubles.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ContactMessage } from "../contract/contact-message.ts";
 import type { Submission } from "../server/store/intake.ts";
-import type { Store } from "../server/store/open-store.ts";
+import type { Channel } from "../server/store/model.ts";
 import type { Outcome } from "../server/store/queue.ts";
-import type { Channel } from "../server/store/store.ts";
+import type { Store } from "../server/store/store.ts";
 import {
   claimOne,
   estimateOf,

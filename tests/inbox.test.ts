@@ -7,7 +7,7 @@ import superjson from "superjson";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
 import type { Router } from "../server/desk/operations.ts";
-import type { Store } from "../server/store/open-store.ts";
+import type { Store } from "../server/store/store.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, deskOf, openInboxCommand } from "./support/inbox-command.ts";

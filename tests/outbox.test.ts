@@ -5,7 +5,7 @@ import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError, type Mailer } from "../server/mail/mailer.ts";
 import { SMTP_LIMITS } from "../server/mail/smtp.ts";
 import { mailSender } from "../server/outbox/mail.ts";
-import { type Channel, StoreUnavailable } from "../server/store/store.ts";
+import { type Channel, StoreUnavailable } from "../server/store/model.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { messageIdsOf } from "./support/invariant.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { REFERENCE_PATTERN } from "../contract/send-email-answer.ts";
 import { LIMITS, limitRefusals } from "../server/http/limits.ts";
-import { StoreUnavailable } from "../server/store/store.ts";
+import { StoreUnavailable } from "../server/store/model.ts";
 import { MINUTE_MS } from "../server/time.ts";
 import { estimateOf, NOON } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, describe, onTestFinished } from "vitest";
-import type { StoreOptions } from "../server/store/open-store.ts";
 import { sqliteFile } from "../server/store/sqlite.ts";
+import type { StoreOptions } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
 import { changesSuite } from "./store-contract/changes.ts";
 import { deliveriesSuite } from "./store-contract/deliveries.ts";

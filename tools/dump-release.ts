@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { parseConfig } from "../server/config.ts";
-import { createStore, openDatabase, type Store } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
 import { createIndexes, createTables } from "../server/store/schema.ts";
 import { APPLICATION_ID, sqliteDialect, sqliteFile } from "../server/store/sqlite.ts";
+import { createStore, openDatabase, type Store } from "../server/store/store.ts";
 import { allTables } from "../server/store/tables.ts";
 import { startPostgres } from "../tests/support/run-postgres.ts";
 

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
-import { createStore, openDatabase, type Store } from "../server/store/open-store.ts";
 import type { Outcome } from "../server/store/queue.ts";
+import { createStore, openDatabase, type Store } from "../server/store/store.ts";
 import { findFreePort, startProgram } from "../tests/support/run-server.ts";
 
 interface RunningInbox {

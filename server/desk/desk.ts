@@ -4,8 +4,8 @@ import type { AnswerTime } from "../../contract/duration.ts";
 import { fillFacts, unknownFacts } from "../../contract/facts.ts";
 import { formatTotal } from "../../contract/footprint/fields.ts";
 import { capitalised } from "../../contract/text.ts";
-import type { Store } from "../store/open-store.ts";
-import { type Channel, rulesOf, type StoredMessage } from "../store/store.ts";
+import { type Channel, rulesOf, type StoredMessage } from "../store/model.ts";
+import type { Store } from "../store/store.ts";
 import { createWatch } from "../watch/troubles.ts";
 
 export interface Desk {

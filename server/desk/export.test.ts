@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { storedWith } from "../../tests/store-contract/samples.ts";
 import type { Messages } from "../store/messages.ts";
-import type { StoredMessage } from "../store/store.ts";
+import type { StoredMessage } from "../store/model.ts";
 import { exportMessages, toCsv, visibleJson } from "./export.ts";
 import { messageJson } from "./messages.ts";
 

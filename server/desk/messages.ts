@@ -6,9 +6,6 @@ import { eventDetail, eventName } from "../message-history.ts";
 import { OperatorError } from "../operator-error.ts";
 import { actionProblem, allowedActions } from "../store/actions.ts";
 import type { MessageFilter, Messages, StoredEvent } from "../store/messages.ts";
-import type { Store } from "../store/open-store.ts";
-import { normaliseReference } from "../store/reference.ts";
-import type { Reply, ReplyOptions } from "../store/replies.ts";
 import {
   type Action,
   type CHANNEL_RULES,
@@ -19,7 +16,10 @@ import {
   type EventKind,
   rulesOf,
   type StoredMessage,
-} from "../store/store.ts";
+} from "../store/model.ts";
+import { normaliseReference } from "../store/reference.ts";
+import type { Reply, ReplyOptions } from "../store/replies.ts";
+import type { Store } from "../store/store.ts";
 import { type Desk, fillReplies } from "./desk.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */

@@ -9,7 +9,7 @@ import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SEARCH_LENGTH, MAX_SUBJECT_LENGT
 import { asSentence } from "../../contract/text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { TABS } from "../store/messages.ts";
-import { ACTIONS, StoreUnavailable } from "../store/store.ts";
+import { ACTIONS, StoreUnavailable } from "../store/model.ts";
 import { type Desk, readStatus } from "./desk.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, undoStep, viewerOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";

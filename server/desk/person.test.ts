@@ -6,8 +6,8 @@ import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { deskOf } from "../../tests/support/inbox-command.ts";
 import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import type { Store } from "../store/open-store.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { StoreUnavailable } from "../store/model.ts";
+import type { Store } from "../store/store.ts";
 import { createCaller } from "./operations.ts";
 import { exportPerson } from "./person.ts";
 

@@ -1,6 +1,6 @@
 import { type ContactMessage, FIELD_NAMES, parseFields } from "../../contract/contact-message.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Store } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 

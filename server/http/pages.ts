@@ -14,8 +14,8 @@ import {
   TECHNICAL_PATH,
 } from "../../contract/build-manifest.ts";
 import type { AnsweredPost, Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
-import type { Store } from "../store/open-store.ts";
-import { inTime } from "../store/store.ts";
+import { inTime } from "../store/model.ts";
+import type { Store } from "../store/store.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { Build, Encoding, ServedFile } from "./build-files.ts";
 import { createLimitedServer, type Limits } from "./limits.ts";

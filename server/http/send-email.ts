@@ -9,8 +9,8 @@ import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-a
 import type { Config } from "../config.ts";
 import { errorName } from "../log.ts";
 import type { AcceptanceRules } from "../store/intake.ts";
-import type { Store } from "../store/open-store.ts";
-import { inTime, StoreUnavailable } from "../store/store.ts";
+import { inTime, StoreUnavailable } from "../store/model.ts";
+import type { Store } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networksOf } from "./client-address.ts";
 import { limitRefusals } from "./limits.ts";

@@ -9,8 +9,8 @@ import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
 import { QUARANTINE_REASON } from "../message-words.ts";
+import type { StoredMessage } from "../store/model.ts";
 import type { ThreadedReply } from "../store/replies.ts";
-import type { StoredMessage } from "../store/store.ts";
 
 export type MailIdentity = Omit<BuildManifest["site"], "answerWithin" | "referencePrefix"> & {
   mailFrom: string;

@@ -1,10 +1,10 @@
 import { createDefectLog, errorName, type Log } from "../log.ts";
 import type { FailureKind } from "../mail/mailer.ts";
 import { eventName } from "../message-history.ts";
-import type { Store } from "../store/open-store.ts";
+import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/model.ts";
 import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
-import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { type Clock, DAY_MS, MINUTE_MS, repeat, systemClock, withinMs } from "../time.ts";
 import type { Meter } from "../watch/metrics.ts";
 

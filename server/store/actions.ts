@@ -1,9 +1,5 @@
 import { type Database, readColumn, type Sql } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
-import { normaliseReference } from "./reference.ts";
-import { writeExpiry } from "./retention.ts";
-import { writeSearchTexts } from "./search.ts";
-import { lessonsChanged } from "./spam.ts";
 import {
   ACTIONS,
   type Action,
@@ -12,7 +8,11 @@ import {
   type EventKind,
   rulesOf,
   type StoredMessage,
-} from "./store.ts";
+} from "./model.ts";
+import { normaliseReference } from "./reference.ts";
+import { writeExpiry } from "./retention.ts";
+import { writeSearchTexts } from "./search.ts";
+import { lessonsChanged } from "./spam.ts";
 import type { RowOf } from "./tables.ts";
 
 // What operators do with messages: which messages allow an action, what it changes, and how that is undone.

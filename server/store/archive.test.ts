@@ -19,8 +19,8 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { MINUTE_MS } from "../time.ts";
-import type { Store, StoreOptions } from "./open-store.ts";
 import { hashWith } from "./people.ts";
+import type { Store, StoreOptions } from "./store.ts";
 
 const server = await sharePostgres();
 afterAll(() => server.stop());

@@ -16,13 +16,13 @@ import {
   writeMeta,
 } from "./database.ts";
 import { addEvents } from "./message-rows.ts";
+import { StoreRefused, StoreUnavailable } from "./model.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
 import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
 import { APPLICATION_ID, FULL, lockFolder, openSqlite, primaryCode } from "./sqlite.ts";
 import { createPrivateFile, removeDatabase, restoringFile, writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
 import { allTables, type RowOf, type Table } from "./tables.ts";
 
 // What leaves the store and comes back: backups, and messages at the end of their retention.

@@ -5,11 +5,11 @@ import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Limit } from "../config.ts";
 import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import { type Database, insertRows, readColumn, type Sql, timeOf } from "./database.ts";
+import { type Channel, type QuarantineReason, StoreUnavailable } from "./model.ts";
 import { drawReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
 import { searchText } from "./search.ts";
 import type { Spam } from "./spam.ts";
-import { type Channel, type QuarantineReason, StoreUnavailable } from "./store.ts";
 import { columnsOf, type NewRow, type RowOf } from "./tables.ts";
 
 export interface Submission {

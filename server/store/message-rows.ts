@@ -1,6 +1,5 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
 import { readColumn, type Sql, type Value } from "./database.ts";
-import { lessonsChanged } from "./spam.ts";
 import {
   type Channel,
   type Deliveries,
@@ -9,7 +8,8 @@ import {
   type MessageState,
   rulesOf,
   type StoredMessage,
-} from "./store.ts";
+} from "./model.ts";
+import { lessonsChanged } from "./spam.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
 
 // What several parts of the store read and write of a message.

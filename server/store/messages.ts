@@ -2,11 +2,11 @@ import { MINUTE_MS } from "../time.ts";
 import { createActions } from "./actions.ts";
 import { type Database, type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
 import { EVENT_TEXT, EVENTS, MESSAGES, readMessages } from "./message-rows.ts";
+import { CHANNELS, type MessageState, rulesOf, type StoredMessage } from "./model.ts";
 import { normaliseReference } from "./reference.ts";
 import { createReplies } from "./replies.ts";
 import { hasWords } from "./search.ts";
 import { LESSONS_VERSION } from "./spam.ts";
-import { CHANNELS, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
 import type { RowOf } from "./tables.ts";
 
 // What operators read about messages; actions.ts has what they do with them.

@@ -11,10 +11,10 @@ import {
   writeMeta,
 } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
+import type { StoredMessage } from "./model.ts";
 import { writeExpiry } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
-import type { StoredMessage } from "./store.ts";
 
 // What operators do with all messages of one person.
 

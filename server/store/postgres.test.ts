@@ -5,8 +5,8 @@ import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { createStore } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
+import { createStore } from "./store.ts";
 
 const server = await sharePostgres();
 afterAll(() => server.stop());

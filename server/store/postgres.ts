@@ -10,7 +10,7 @@ import {
   toRecord,
   type Value,
 } from "./database.ts";
-import { StoreUnavailable } from "./store.ts";
+import { StoreUnavailable } from "./model.ts";
 import { allTables, castTypeOf } from "./tables.ts";
 
 // All our 64-bit numbers are milliseconds, counts and row numbers: far below 2^53.

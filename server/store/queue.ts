@@ -4,9 +4,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import { type Database, type Dialect, insertRows, type Query, readColumn, timeOf, type Value } from "./database.ts";
 import { coarseMs, keyedHash } from "./intake.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
+import { type Channel, type DeliveryState, rulesOf, type StoredMessage } from "./model.ts";
 import { readLastReply, type ThreadedReply } from "./replies.ts";
 import { expiry } from "./retention.ts";
-import { type Channel, type DeliveryState, rulesOf, type StoredMessage } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
 
 // What the outbox does with deliveries, the same for every channel.

@@ -2,8 +2,8 @@ import type { Retention } from "../../contract/build-settings.ts";
 import { EXPIRY_NOTICE_MS } from "../../contract/desk.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn, type Sql, timeOf } from "./database.ts";
+import { CHANNELS, rulesOf } from "./model.ts";
 import { lessonsChanged } from "./spam.ts";
-import { CHANNELS, rulesOf } from "./store.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
 
 // Announces expiring messages, then erases them. A message's mail has two times, both NULL if RETENTION keeps messages

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { DAY_MS } from "../time.ts";
 import { type Dialect, insertRows, type Query, readMeta, SECRET, type Sql, writeMeta } from "./database.ts";
+import { StoreNotReady, StoreRefused, StoreUnavailable } from "./model.ts";
 import { FORGET_RETENTION } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
-import { StoreNotReady, StoreRefused, StoreUnavailable } from "./store.ts";
 import { allTables, INDEXES, KEYS, type NewRow, type RowOf, type Table } from "./tables.ts";
 
 /** The version of the tables that tables.ts declares. Version 1 is that of 1.0.0, version 2 that of 1.1.0. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Language, sampleMessages } from "../../tests/support/spam-samples.ts";
+import type { Lesson } from "./model.ts";
 import { learn, wordsOf } from "./spam.ts";
-import type { Lesson } from "./store.ts";
 
 const words = (message: string, email = "ada@Example.com") => wordsOf({ message, email });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { HIDDEN_CHARACTER } from "../../contract/text.ts";
 import { type Database, normaliseEmail, type Query, readMeta, writeMeta } from "./database.ts";
-import type { Lesson, QuarantineReason } from "./store.ts";
+import type { Lesson, QuarantineReason } from "./model.ts";
 
 // The spam filter, which learns only from operators. The lessons are the stored messages that they marked (`taught`).
 // Their words are counted in memory only, so a message that is erased, deleted or restored to another text takes its

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errorCode } from "../log.ts";
-import { StoreUnavailable } from "./store.ts";
+import { StoreUnavailable } from "./model.ts";
 
 // The files of a SQLite database: messages.db, its write-ahead log, and the log's index.
 

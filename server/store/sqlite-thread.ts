@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { openHere } from "./open-store.ts";
+import { openHere } from "./store.ts";
 import { serveThread } from "./thread.ts";
 
 await serveThread((onEnd) => openHere(workerData, { isServer: true, onEnd }));

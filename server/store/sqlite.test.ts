@@ -30,10 +30,10 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import type { Database, Query } from "./database.ts";
-import type { Store } from "./open-store.ts";
-import { createStore, type StoreOptions } from "./open-store.ts";
+import { StoreRefused, StoreUnavailable } from "./model.ts";
 import { openSqlite, requireSafeVersion, sqliteFile } from "./sqlite.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import type { Store } from "./store.ts";
+import { createStore, type StoreOptions } from "./store.ts";
 
 const WEBSITE = { isServer: true };
 

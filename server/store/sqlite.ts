@@ -7,8 +7,8 @@ import type { Advice } from "../../contract/commands.ts";
 import { serially } from "../../contract/serially.ts";
 import { errorCode, isSystemError } from "../log.ts";
 import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
+import { StoreRefused, StoreUnavailable } from "./model.ts";
 import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 export const sqliteDialect: Dialect = {
   integer: "INTEGER",

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { HOUR_MS } from "../time.ts";
 import { type Database, type Query, readMeta, type Sql, timeOf, writeMeta } from "./database.ts";
-import type { Channel } from "./store.ts";
+import type { Channel } from "./model.ts";
 
 /** Why a channel sends nothing, and since when. */
 export interface Pause {

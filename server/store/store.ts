@@ -1,175 +1,131 @@
-import type { ContactMessage } from "../../contract/contact-message.ts";
-import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
-import type { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
-import { OperatorError } from "../operator-error.ts";
-import { DAY_MS, withinMs } from "../time.ts";
+import { errorCode } from "../log.ts";
+import { createArchive } from "./archive.ts";
+import { type Database, readSecret, type Sql } from "./database.ts";
+import { createIntake } from "./intake.ts";
+import { createMessages } from "./messages.ts";
+import { StoreNotReady, StoreRefused, type StoreUnavailable } from "./model.ts";
+import { createPeople } from "./people.ts";
+import { createQueue } from "./queue.ts";
+import { applyRetention } from "./retention.ts";
+import { migrate, requireVersion } from "./schema.ts";
+import { createSpamFilter } from "./spam.ts";
+import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
+import { removeDatabase, restoringFile } from "./sqlite-files.ts";
+import { createStatus, forgetServers } from "./status.ts";
+import { openInThread } from "./thread.ts";
 
-/** Everything about a channel except how it sends, which is in outbox/senders.ts. */
-interface ChannelRules {
-  name: string;
-  isUsed(config: Config): boolean;
-  /** What queues a delivery: the acceptance of a message, an operator, or the delivery on another channel. */
-  queuedBy: "message" | "operator" | "mail";
-  /** Whether a queued delivery keeps its message from being erased. Others end with their message. */
-  keepsMessage: boolean;
-  /** How long after acceptance a delivery may be tried, if not for the five days of the schedule. */
-  triedForMs?: number;
-  /** The attempt from which on an unknown outcome is a failure, because each may have arrived. */
-  maxUnknown?: number;
-  /** Its troubles, as in `No reply can be sent`. `null` if a failure does not affect a message. */
-  trouble: {
-    noun: "message" | "reply";
-    verb: string;
-    severity: "critical" | "warning";
-  } | null;
-  /** What exports call the time of its delivery. `null` for the mail, whose facts are those of the message. */
-  deliveredAtName: string | null;
+/** Low for commands and inboxes, so that they leave enough PostgreSQL connections for the servers. */
+const MAX_CONNECTIONS = { server: 8, command: 3 };
+
+type StoreSettings = Pick<Config, "dataDir" | "databaseUrl"> & {
+  retention?: Config["retention"] | undefined;
+  /** The operator who uses the store; absent for the website. */
+  account?: string | null | undefined;
+};
+
+export interface StoreOptions {
+  /**
+   * For the website, which alone runs statements in a thread, excludes a second website from a SQLite file, and creates
+   * or upgrades the tables. Otherwise a database of another version is refused, because its website may be using it.
+   */
+  isServer?: boolean;
+  /** Called once if the store has become unusable until a restart: its thread ended, or its files were replaced. */
+  onEnd?(error: StoreUnavailable): void;
+}
+
+/** Rejects with StoreRefused or StoreUnavailable, whose message is one line with the remedy. */
+export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
+  const { databaseUrl, dataDir } = settings;
+  if (!options.isServer || databaseUrl !== null) return openHere(settings, options);
+  const unlock = lockFolder(dataDir);
+  removeDatabase(restoringFile(dataDir));
+  const file = new URL("./sqlite-thread.ts", import.meta.url);
+  const store = await openInThread<Store>(file, settings, options.onEnd).catch((error) => {
+    unlock();
+    throw error;
+  });
+  const { close } = store;
+  return Object.assign(store, { close: () => close().finally(unlock) });
+}
+
+export async function openHere(settings: StoreSettings, options: StoreOptions): Promise<Store> {
+  const { databaseUrl, dataDir } = settings;
+  const { isServer = false } = options;
+  const isSqlite = databaseUrl === null;
+  if (isSqlite && !isServer) requireFile(dataDir);
+  const database = await openDatabase(settings, options);
+  const store = await createStore(database, settings, isServer);
+  if (isSqlite && isServer) await forgetServers(database.query);
+  return store;
+}
+
+/** What `restore` needs of a database that may be empty or of an earlier version: the restore upgrades it. */
+export async function openArchive(settings: StoreSettings) {
+  const database = await openDatabase(settings);
+  return { ...createArchive(database, settings), close: database.close };
+}
+
+export async function openDatabase(
+  { databaseUrl, dataDir }: StoreSettings,
+  { isServer = false, onEnd }: StoreOptions = {},
+) {
+  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd);
+  const { openPostgres } = await import("./postgres.ts");
+  return openPostgres(databaseUrl, MAX_CONNECTIONS[isServer ? "server" : "command"]);
+}
+
+/** A mistyped folder, or another user's folder, must not look like a folder without messages. */
+function requireFile(dataDir: string): void {
+  try {
+    statSync(sqliteFile(dataDir));
+  } catch (error) {
+    if (errorCode(error) === "EACCES") {
+      const remedy = "run the command as the server's user, e.g. with sudo";
+      throw new StoreRefused({ problem: `This user may not read ${dataDir}`, remedy });
+    }
+    const remedy = "start the website first, or set DATA_DIR to the server's data folder";
+    throw new StoreNotReady({ problem: `There are no messages in ${dataDir}`, remedy });
+  }
 }
 
 /**
- * What the site sends for a message: the mail to the team, the acknowledgement to the sender, the post to HOOK_URL, an
- * operator's reply. What differs between them is in this table, except that the mail's state is the message's.
+ * Stores messages. When a promise resolves, its change is committed to disk. A store that cannot be written rejects
+ * with StoreUnavailable; then nothing changed, or the change was never confirmed.
  */
-export const CHANNEL_RULES = {
-  mail: {
-    name: "Email",
-    isUsed: () => true,
-    queuedBy: "message",
-    keepsMessage: true,
-    // More would only fill the mailbox.
-    maxUnknown: 5,
-    trouble: { noun: "message", verb: "emailed", severity: "critical" },
-    deliveredAtName: null,
-  },
-  acknowledgement: {
-    name: "Acknowledgement",
-    isUsed: ({ acknowledge }) => acknowledge,
-    queuedBy: "mail",
-    keepsMessage: false,
-    // A later acknowledgement would confuse more than none.
-    triedForMs: DAY_MS,
-    maxUnknown: 1,
-    trouble: null,
-    deliveredAtName: "acknowledgedAt",
-  },
-  hook: {
-    name: "Web hook",
-    isUsed: ({ hook }) => hook !== null,
-    queuedBy: "message",
-    keepsMessage: false,
-    trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning" },
-    deliveredAtName: "hookSentAt",
-  },
-  reply: {
-    name: "Reply",
-    isUsed: () => true,
-    queuedBy: "operator",
-    keepsMessage: true,
-    // An operator decides whether it is sent again.
-    maxUnknown: 1,
-    trouble: { noun: "reply", verb: "sent", severity: "critical" },
-    deliveredAtName: "repliedAt",
-  },
-} as const satisfies Readonly<Record<string, ChannelRules>>;
+export type Store = Awaited<ReturnType<typeof createStore>>;
 
-export type Channel = keyof typeof CHANNEL_RULES;
-export const CHANNELS = Object.keys(CHANNEL_RULES) as readonly Channel[];
-export const rulesOf: (channel: Channel) => ChannelRules = (channel) => CHANNEL_RULES[channel];
-
-export function channelsOf(config: Config): Channel[] {
-  return CHANNELS.filter((channel) => rulesOf(channel).isUsed(config));
+export async function createStore(database: Database, settings: Partial<StoreSettings>, upgrades = true) {
+  const { retention, account = null } = settings;
+  const { query, transaction } = database;
+  async function prepare(sql: Sql): Promise<void> {
+    await migrate(sql);
+    if (retention) await applyRetention(sql, retention);
+  }
+  const ready = upgrades ? transaction(prepare, { lock: "migrating", isLong: true }) : requireVersion(database);
+  const secret = await ready
+    .then(() => readSecret(query))
+    .catch(async (error) => {
+      await database.close();
+      throw error;
+    });
+  const { findSpam, ...spam } = createSpamFilter(database);
+  const { settled, ...intake } = createIntake(database, secret, findSpam);
+  const hashKey: Uint8Array = Buffer.from(secret, "hex");
+  return {
+    intake,
+    queue: createQueue(database, secret, account),
+    messages: createMessages(database, account),
+    people: createPeople(database, account),
+    spam,
+    status: createStatus(database),
+    archive: createArchive(database, settings),
+    /** The same on every node. */
+    secret: hashKey,
+    async close(): Promise<void> {
+      await settled();
+      await database.close();
+    },
+  };
 }
-
-/**
- * `queued`: will be sent, now or at its next attempt. `delivered`: the receiver accepted it. `failed`: refused for good
- * or out of attempts, kept for the operator. `quarantined`: the message is suspected abuse and is not sent unless it is
- * released. `skipped`: a rule forbids it.
- */
-export type DeliveryState = "queued" | "delivered" | "failed" | "quarantined" | "skipped";
-
-/** The state of a message's mail. An operator must act on `failed` and `quarantined`. */
-export type MessageState = Exclude<DeliveryState, "skipped">;
-
-export type QuarantineReason = keyof typeof QUARANTINE_REASON;
-export type SkipReason = keyof typeof SKIP_REASON;
-export type EventKind = keyof typeof EVENT_NAME;
-
-export type Lesson = "spam" | "good";
-
-/**
- * `retry`: send its failed and waiting deliveries now. `release`: take it out of quarantine, and send it unless it was
- * delivered before. `spam`: put it into quarantine. `answer`, `unanswer`: mark it as answered, or not.
- */
-export const ACTIONS = ["retry", "release", "spam", "delete", "answer", "unanswer"] as const;
-export type Action = (typeof ACTIONS)[number];
-
-export interface StoredMessage extends ContactMessage {
-  id: number;
-  footprint: FootprintEstimate | null;
-  reference: string;
-  state: MessageState;
-  acceptedAt: Date;
-  /** The visitor asked that it be kept but not used: it is neither sent nor erased. */
-  isRestricted: boolean;
-  answeredAt: Date | null;
-  /** Why it was quarantined; kept after its release. */
-  quarantineReason: QuarantineReason | null;
-  taught: Lesson | null;
-  /** When RETENTION erases it, if it is announced in time; `null` if never, or not in its current state. */
-  expiresAt: Date | null;
-  /** Changes with every change of the message or its mail; other deliveries do not count. */
-  version: string;
-  deliveries: Deliveries;
-}
-
-export function stateOf({ state, isRestricted, quarantineReason }: StoredMessage): string {
-  const reason = state === "quarantined" && quarantineReason?.endsWith("spam") ? quarantineReason : "";
-  return [state, reason.replaceAll("-", " "), isRestricted ? "restricted" : ""].filter(Boolean).join(", ");
-}
-
-export type Deliveries = { readonly mail: Delivery } & { readonly [Other in Exclude<Channel, "mail">]?: Delivery };
-
-export interface Delivery {
-  state: DeliveryState;
-  changedAt: Date;
-  dueAt: Date | null;
-  attempts: number;
-  /** Why the last attempt failed, or why it was skipped (a SkipReason). */
-  error: string | null;
-}
-
-export class StoreUnavailable extends OperatorError {
-  override readonly name = "StoreUnavailable";
-}
-
-const ANSWER_LIMIT_MS = 8000;
-
-/** For who cannot wait while e.g. a disk hangs. The call itself may still complete. */
-export function inTime<T>(answer: Promise<T>): Promise<T> {
-  const problem = `The message database has not answered for ${ANSWER_LIMIT_MS / 1000} s`;
-  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable({ problem, remedy: "check its disk" }));
-}
-
-/** The store must not be used, because of e.g. another program's file or a newer schema. */
-export class StoreRefused extends OperatorError {
-  override readonly name: string = "StoreRefused";
-}
-
-/** The website has not yet created the database, or upgraded it to this version. */
-export class StoreNotReady extends StoreRefused {
-  override readonly name = "StoreNotReady";
-}
-
-export function restoreError({ name, message, stack, code, advice }: PlainError): Error {
-  const kind = [StoreUnavailable, StoreRefused].find((known) => known.name === name);
-  // With the stack of its thread, which shows where the defect is.
-  return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name, stack }, code ? { code } : {});
-}
-
-export function toPlainError({ name, message, stack, code, advice }: PlainError): PlainError {
-  return { name, message, stack, code, ...(advice && { advice }) };
-}
-
-export type PlainError = Pick<Error, "name" | "message"> &
-  Partial<Pick<OperatorError, "advice">> & { stack?: string | undefined; code?: string | undefined };

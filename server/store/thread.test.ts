@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreRefused, StoreUnavailable } from "./model.ts";
 import { openInThread } from "./thread.ts";
 
 interface Target {

@@ -1,6 +1,6 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
-import { type PlainError, restoreError, StoreUnavailable, toPlainError } from "./store.ts";
+import { type PlainError, restoreError, StoreUnavailable, toPlainError } from "./model.ts";
 
 // An object whose parts run in another thread: calling `queue.claim` here calls it there. A call waits for its answer
 // without a limit, because some copy or change any number of rows. Who must answer somebody limits the wait.

@@ -10,9 +10,9 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { exportMessages } from "../desk/export.ts";
-import { openArchive, openStore, type Store, type StoreOptions } from "./open-store.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { sqliteFile } from "./sqlite.ts";
+import { openArchive, openStore, type Store, type StoreOptions } from "./store.ts";
 
 // Databases that released versions wrote, as SQL, and what these versions exported from them.
 

@@ -4,10 +4,10 @@ import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/text.ts";
 import { createDefectLog, errorCode, type Log } from "../log.ts";
-import type { Store } from "../store/open-store.ts";
+import { inTime } from "../store/model.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
-import { inTime } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { ruleOf, SILENT, type Trouble, type Watch } from "./troubles.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
-import type { Channel } from "../store/store.ts";
+import type { Channel } from "../store/model.ts";
 import type { Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");

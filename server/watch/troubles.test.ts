@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { adviceLine } from "../../contract/commands.ts";
 import type { AnswerTime } from "../../contract/duration.ts";
 import { openPostOffice, withStore } from "../../tests/support/post-office.ts";
-import { CHANNELS, type Channel } from "../store/store.ts";
+import { CHANNELS, type Channel } from "../store/model.ts";
 import { createWatch } from "./troubles.ts";
 
 it("says of each trouble what is wrong and what to do, the most urgent first; only operators are told that no website runs", async () => {

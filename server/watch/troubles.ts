@@ -4,9 +4,9 @@ import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } fro
 import { plural } from "../../contract/text.ts";
 import { errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Store } from "../store/open-store.ts";
+import { type Channel, type DeliveryState, inTime, rulesOf } from "../store/model.ts";
 import type { DeliveryCount } from "../store/queue.ts";
-import { type Channel, type DeliveryState, inTime, rulesOf } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 
 // Alerts, metrics, the inbox, `stats` and preflight all use these thresholds.

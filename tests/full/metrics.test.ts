@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { CHANNELS, StoreUnavailable } from "../../server/store/store.ts";
+import { CHANNELS, StoreUnavailable } from "../../server/store/model.ts";
 import { openMetrics } from "../../server/watch/metrics.ts";
 import { createWatch } from "../../server/watch/troubles.ts";
 import { postMessage } from "../support/load.ts";

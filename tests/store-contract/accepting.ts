@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
 import type { Acceptance, Submission } from "../../server/store/intake.ts";
-import type { Store } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest, get } from "./place.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { actionProblem } from "../../server/store/actions.ts";
-import type { Store } from "../../server/store/open-store.ts";
-import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
+import { ACTIONS, type Action, type DeliveryState } from "../../server/store/model.ts";
+import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { type ContractTest, get } from "./place.ts";
 import {

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { Store } from "../../server/store/open-store.ts";
+import type { Delivery } from "../../server/store/model.ts";
+import { CHANNELS, type Channel } from "../../server/store/model.ts";
 import { type Claim, GIVEN_UP, LEASE_MS, type NamedLimit, type Outcome } from "../../server/store/queue.ts";
-import type { Delivery } from "../../server/store/store.ts";
-import { CHANNELS, type Channel } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest } from "./place.ts";
 import { act, claimOne, finish, later, messageWith, NOON, store, submissionOf, trapped } from "./samples.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { MessageFilter, TabCounts } from "../../server/store/messages.ts";
-import type { Store } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import type { ContractTest } from "./place.ts";
 import { act, claimOne, finish, later, messageWith, NOON, store, submissionOf, trapped } from "./samples.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "vitest";
+import { StoreRefused, StoreUnavailable } from "../../server/store/model.ts";
 import { SCHEMA_VERSION } from "../../server/store/schema.ts";
-import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";

@@ -1,7 +1,7 @@
 import { test } from "vitest";
 import type { Retention } from "../../contract/build-settings.ts";
-import type { Store } from "../../server/store/open-store.ts";
-import type { StoredMessage } from "../../server/store/store.ts";
+import type { StoredMessage } from "../../server/store/model.ts";
+import type { Store } from "../../server/store/store.ts";
 
 /** One empty database. Every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Retention } from "../../contract/build-settings.ts";
-import type { Store } from "../../server/store/open-store.ts";
 import { announcementIntervalMs, type Expiring } from "../../server/store/retention.ts";
+import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
 import type { ContractTest } from "./place.ts";

@@ -3,9 +3,9 @@ import { estimateFootprint, type FootprintEstimate } from "../../contract/footpr
 import type { FootprintInputs } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import type { Acceptance, AcceptanceRules, Submission } from "../../server/store/intake.ts";
-import type { Store } from "../../server/store/open-store.ts";
+import type { Action, Channel, MessageState, StoredMessage } from "../../server/store/model.ts";
 import type { Claim } from "../../server/store/queue.ts";
-import type { Action, Channel, MessageState, StoredMessage } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 
 export const NOON = new Date("2025-06-15T12:00:00Z");

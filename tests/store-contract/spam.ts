@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { Submission } from "../../server/store/intake.ts";
-import type { Store } from "../../server/store/open-store.ts";
-import type { Action, StoredMessage } from "../../server/store/store.ts";
+import type { Action, StoredMessage } from "../../server/store/model.ts";
+import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest, get } from "./place.ts";
 import { act, later, messageWith, NO_LIMITS, NOON, referenceOf, store, submissionOf } from "./samples.ts";

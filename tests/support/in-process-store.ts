@@ -1,6 +1,6 @@
 import type { Retention } from "../../contract/build-settings.ts";
-import type { Store } from "../../server/store/open-store.ts";
-import { createStore, openDatabase, openStore, type StoreOptions } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
+import { createStore, openDatabase, openStore, type StoreOptions } from "../../server/store/store.ts";
 import { DAY_MS } from "../../server/time.ts";
 
 export const RETENTION: Retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS };

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { Desk } from "../../server/desk/desk.ts";
 import type { Shell } from "../../server/desk/terminal/commands.ts";
 import { runCommand } from "../../server/desk/terminal/run-command.ts";
-import { CHANNELS } from "../../server/store/store.ts";
+import { CHANNELS } from "../../server/store/model.ts";
 
 /** The desk of an inbox in this process, on SQLite. */
 export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test as base } from "@playwright/test";
 import { type Inbox, startInbox } from "../../server/desk/browser/serve.ts";
-import type { Store } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { deskOf } from "./inbox-command.ts";
 import { findFreePort } from "./run-server.ts";

@@ -1,4 +1,4 @@
-import type { StoredMessage } from "../../server/store/store.ts";
+import type { StoredMessage } from "../../server/store/model.ts";
 import type { ReceivedMail } from "./mail-server.ts";
 import { parseMail } from "./parse-mail.ts";
 

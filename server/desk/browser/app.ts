@@ -3,7 +3,7 @@ import { fastifyTRPCPlugin } from "@trpc/server/adapters/fastify";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
 import superjson from "superjson";
 import { securityHeaders } from "../../../contract/response-headers.ts";
-import { StoreUnavailable } from "../../store/store.ts";
+import { StoreUnavailable } from "../../store/model.ts";
 import type { Desk } from "../desk.ts";
 import { exportMessages } from "../export.ts";
 import { describeProblems, FILTER, type Router, router } from "../operations.ts";

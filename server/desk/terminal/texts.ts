@@ -4,7 +4,7 @@ import type { FootprintEstimate } from "../../../contract/footprint/arithmetic.t
 import { formatMass, formatTotal } from "../../../contract/footprint/fields.ts";
 import { describeInputs } from "../../../contract/footprint/words.ts";
 import { capitalised, visible, visibleLines } from "../../../contract/text.ts";
-import { type StoredMessage, stateOf } from "../../store/store.ts";
+import { type StoredMessage, stateOf } from "../../store/model.ts";
 import type { readStatus } from "../desk.ts";
 import { cellText, type Fact } from "../export.ts";
 import { messageJson, type readDetail, type viewerOf } from "../messages.ts";
