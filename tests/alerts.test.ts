@@ -221,7 +221,7 @@ describe("messages that expire soon", () => {
     const { clock } = watch({ alertUrl: null });
     await clock.advance(MINUTE_MS);
     expect(log.lines).toMatchObject([{ troubles: ["expiring"] }]);
-    expect((await store.archive.findExpiring(clock.now())).unannounced).toBe(0);
+    expect((await store.retention.findExpiring(clock.now())).unannounced).toBe(0);
   });
 });
 

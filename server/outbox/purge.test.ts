@@ -15,7 +15,7 @@ async function setUp(...answers: (string[] | Error)[]) {
   await mkdir(folder);
   for (const letter of ["A", "B", "C"]) await writeFile(join(folder, `BC-${letter.repeat(4)}-AA.eml`), "");
   const calls: (Date | null)[] = [];
-  const archive = {
+  const retention = {
     async purge(now: Date | null) {
       calls.push(now);
       const answer = answers.shift() ?? [];
@@ -27,7 +27,7 @@ async function setUp(...answers: (string[] | Error)[]) {
   const people = { finishErasure: async () => calls.length > 1 };
   const queue = { repairTimes: async () => {} };
   const [clock, log] = [createFakeClock(), createRecordingLog()];
-  const purge = startPurge({ store: { archive, people, queue }, dataDir, log, clock });
+  const purge = startPurge({ store: { retention, people, queue }, dataDir, log, clock });
   onTestFinished(() => purge.stop());
   /** Lets due work finish. */
   const afterMs = async (ms: number) => {

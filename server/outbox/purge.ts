@@ -1,15 +1,13 @@
 import { createDefectLog, errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
-import type { Archive } from "../store/archive.ts";
-import type { People } from "../store/people.ts";
-import type { Queue } from "../store/queue.ts";
+import type { Store } from "../store/store.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";
 
 interface PurgeOptions {
   store: {
-    archive: Pick<Archive, "purge">;
-    people: Pick<People, "finishErasure">;
-    queue: Pick<Queue, "repairTimes">;
+    retention: Pick<Store["retention"], "purge">;
+    people: Pick<Store["people"], "finishErasure">;
+    queue: Pick<Store["queue"], "repairTimes">;
   };
   dataDir: string;
   log: Log;
@@ -26,7 +24,7 @@ export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
     try {
       const given = options.clock?.now() ?? null;
       await store.queue.repairTimes(given);
-      const references = await store.archive.purge(given);
+      const references = await store.retention.purge(given);
       erased = erased.concat(references);
       if (references.length > 0) {
         log.info({ event: "purged", count: references.length }, "Erased messages past their retention");

@@ -18,14 +18,14 @@ import {
 import { addEvents } from "./message-rows.ts";
 import { StoreRefused, StoreUnavailable } from "./model.ts";
 import { ERASURE_MARK, type Erasure, hashWith, readFormer, recordErasures } from "./people.ts";
-import { createRetention, FORGET_RETENTION, writeExpiry } from "./retention.ts";
+import { FORGET_RETENTION, writeExpiry } from "./retention.ts";
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
 import { APPLICATION_ID, FULL, lockFolder, openSqlite, primaryCode } from "./sqlite.ts";
 import { createPrivateFile, removeDatabase, restoringFile, writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { allTables, type RowOf, type Table } from "./tables.ts";
 
-// What leaves the store and comes back: backups, and messages at the end of their retention.
+// Backups: how messages leave the store and come back.
 
 /** Made from network addresses, kept for a day, and never part of a backup. */
 const OF_CLIENTS: readonly Table[] = ["hits", "keys"];
@@ -35,14 +35,11 @@ const IN_USE: Advice = {
   remedy: "stop all of its servers, then restore",
 };
 
-export type Archive = ReturnType<typeof createArchive>;
-
 type Settings = Partial<Pick<Config, "dataDir" | "databaseUrl">> & { account?: string | null | undefined };
 
 export function createArchive(database: Database, { dataDir = "", databaseUrl = null, account = null }: Settings) {
   const { query, transaction, verify } = database;
   return {
-    ...createRetention(database),
     countAll: () => countAll(database),
 
     /** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */

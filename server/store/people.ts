@@ -71,8 +71,6 @@ export function hashWith(secret: string, email: string): string {
     .digest("base64url");
 }
 
-export type People = ReturnType<typeof createPeople>;
-
 export function createPeople(database: Database, account: string | null) {
   const { query, transaction, eraseTraces } = database;
   return {

@@ -274,7 +274,7 @@ test("uses an index for its queries, so that they do not slow down with many mes
   await store.queue.dueInMs("mail", NOON);
   await store.queue.flushBacklog("mail", NOON);
   await store.queue.countDeliveries();
-  await store.archive.markAnnounced(await store.archive.findExpiring(NOON));
+  await store.retention.markAnnounced(await store.retention.findExpiring(NOON));
   await store.messages.find("BC-0000-00");
   await store.messages.history("BC-0000-00");
   await store.messages.changeToken();

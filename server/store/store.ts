@@ -8,7 +8,7 @@ import { createMessages } from "./messages.ts";
 import { StoreNotReady, StoreRefused, type StoreUnavailable } from "./model.ts";
 import { createPeople } from "./people.ts";
 import { createQueue } from "./queue.ts";
-import { applyRetention } from "./retention.ts";
+import { applyRetention, createRetention } from "./retention.ts";
 import { migrate, requireVersion } from "./schema.ts";
 import { createSpamFilter } from "./spam.ts";
 import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
@@ -120,6 +120,7 @@ export async function createStore(database: Database, settings: Partial<StoreSet
     people: createPeople(database, account),
     spam,
     status: createStatus(database),
+    retention: createRetention(database),
     archive: createArchive(database, settings),
     /** The same on every node. */
     secret: hashKey,

@@ -16,7 +16,7 @@ interface Target {
 
 /** A thread with these methods, or one that fails to open. */
 async function openTarget({ failsWith = "" } = {}) {
-  const [thread, store] = ["thread", "store"].map((name) => new URL(`./${name}.ts`, import.meta.url).href);
+  const [thread, store] = ["thread", "model"].map((name) => new URL(`./${name}.ts`, import.meta.url).href);
   const program = `
     import { serveThread } from "${thread}";
     import * as errors from "${store}";

@@ -12,7 +12,7 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../
 import { ruleOf, SILENT, type Trouble, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
-  store: Pick<Store, "archive" | "status">;
+  store: Pick<Store, "retention" | "status">;
   watch: Watch;
   retention: Retention;
   program: string;
@@ -86,7 +86,7 @@ export function startAlerts(options: AlertOptions) {
     if (!isPosted) for (const { key, alert } of claims) await move(key, alert, { ...alert, isPosted });
     // Without ALERT_URL, the log announces erasures: what is not announced is never erased.
     else if (facts && found.some(({ kind }) => kind === "expiring")) {
-      await ifAvailable(store.archive.markAnnounced(facts.expiring));
+      await ifAvailable(store.retention.markAnnounced(facts.expiring));
     }
   }
 

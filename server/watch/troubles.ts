@@ -244,7 +244,7 @@ async function readFacts(store: Store, now: Date, given: Date | null, promisedMs
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
     store.messages.countUnseen(),
-    store.archive.findExpiring(given),
+    store.retention.findExpiring(given),
     store.status.website(given),
     store.status.lastBackupAt(),
   ]);

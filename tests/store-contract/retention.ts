@@ -25,8 +25,8 @@ const afterDays = (days: number, ms = 0) => later(days * DAY_MS + ms);
 
 /** Marks messages as announced, like a sent alert. */
 async function announce(node: Store, now: Date): Promise<Expiring> {
-  const expiring = await node.archive.findExpiring(now);
-  await node.archive.markAnnounced(expiring);
+  const expiring = await node.retention.findExpiring(now);
+  await node.retention.markAnnounced(expiring);
   return expiring;
 }
 
@@ -34,8 +34,8 @@ const expiryOf = async (node: Store, reference: string) => (await node.messages.
 
 /** Expects that the message is erased at this time, and not before. */
 async function expectErasure(node: Store, reference: string, at: Date): Promise<void> {
-  expect([await expiryOf(node, reference), await node.archive.purge(later(-1, at))]).toEqual([at, []]);
-  expect(await node.archive.purge(at)).toEqual([reference]);
+  expect([await expiryOf(node, reference), await node.retention.purge(later(-1, at))]).toEqual([at, []]);
+  expect(await node.retention.purge(at)).toEqual([reference]);
 }
 
 export function retentionSuite(test: ContractTest): void {
@@ -55,7 +55,7 @@ export function retentionSuite(test: ContractTest): void {
     const first = await storeAs(node, "delivered");
     await act(node, "answer", [await storeAs(node, "delivered", { now: later(HOUR_MS) })]);
     await storeAs(node, "quarantined", { now: afterDays(16, HOUR_MS) });
-    const at = (ms: number) => node.archive.findExpiring(afterDays(22, ms));
+    const at = (ms: number) => node.retention.findExpiring(afterDays(22, ms));
     const firstAt = afterDays(30);
     expect(await at(-1)).toMatchObject({ count: 0, unanswered: 0, firstAt: null, unannounced: 0 });
     expect(await at(HOUR_MS - 1)).toMatchObject({ count: 1, unanswered: 1, firstAt, unannounced: 1 });
@@ -69,22 +69,22 @@ export function retentionSuite(test: ContractTest): void {
     const references = [];
     for (const state of ["delivered", "failed", "quarantined"] as const) references.push(await storeAs(node, state));
     // This alert could not be sent.
-    await node.archive.findExpiring(afterDays(29));
+    await node.retention.findExpiring(afterDays(29));
     const ahead = afterDays(100);
-    expect(await node.archive.purge(ahead)).toEqual([]);
+    expect(await node.retention.purge(ahead)).toEqual([]);
     expect(await announce(node, ahead)).toMatchObject({ count: 3, unannounced: 3 });
-    expect(await node.archive.purge(later(WEEK_MS - 1, ahead))).toEqual([]);
+    expect(await node.retention.purge(later(WEEK_MS - 1, ahead))).toEqual([]);
     expect(await expiryOf(node, String(references[0]))).toEqual(later(WEEK_MS, ahead));
     // The clock is correct again.
-    expect(await node.archive.purge(later(HOUR_MS))).toEqual([]);
-    expect((await node.archive.purge(later(WEEK_MS, ahead))).sort()).toEqual(references.sort());
+    expect(await node.retention.purge(later(HOUR_MS))).toEqual([]);
+    expect((await node.retention.purge(later(WEEK_MS, ahead))).sort()).toEqual(references.sort());
   });
 
   test("announces a message again after its state changed", async ({ node }) => {
     const reference = await storeAs(node, "delivered");
     await announce(node, afterDays(23));
     await act(node, "spam", [reference], afterDays(25));
-    expect(await node.archive.purge(afterDays(99))).toEqual([]);
+    expect(await node.retention.purge(afterDays(99))).toEqual([]);
     expect(await announce(node, afterDays(32))).toMatchObject({ count: 1, unannounced: 1 });
     await expectErasure(node, reference, afterDays(39));
   });
@@ -99,9 +99,9 @@ export function retentionSuite(test: ContractTest): void {
     expect([await expiryOf(strict, first), await expiryOf(strict, second)]).toEqual([afterDays(30), afterDays(11)]);
     expect(await announce(strict, afterDays(24))).toMatchObject({ count: 2, unannounced: 1 });
     await expectErasure(strict, second, afterDays(25));
-    expect(await strict.archive.purge(afterDays(30, -1))).toEqual([]);
+    expect(await strict.retention.purge(afterDays(30, -1))).toEqual([]);
     const lenient = await place.open({ retention: { ...RETENTION, deliveredMs: 60 * DAY_MS } });
-    expect(await lenient.archive.purge(afterDays(99))).toEqual([]);
+    expect(await lenient.retention.purge(afterDays(99))).toEqual([]);
     expect(await announce(lenient, afterDays(53))).toMatchObject({ count: 1, unannounced: 1 });
     await expectErasure(lenient, first, afterDays(60));
   });
@@ -110,11 +110,11 @@ export function retentionSuite(test: ContractTest): void {
     const node = await place.open({ retention: { ...KEEP, failedMs: HOUR_MS } });
     await store(node);
     await storeAs(node, "failed");
-    const expiring = await node.archive.findExpiring(later(1));
+    const expiring = await node.retention.findExpiring(later(1));
     await node.queue.settle(await claimOne(node, later(MINUTE_MS)), { kind: "failed", error: "550" }, later(2));
     await storeAs(node, "failed", { now: later(2) });
-    await node.archive.markAnnounced(expiring);
-    expect(await node.archive.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
+    await node.retention.markAnnounced(expiring);
+    expect(await node.retention.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
   });
 
   test("neither announces nor erases queued or restricted messages", async ({ node }) => {
@@ -124,17 +124,17 @@ export function retentionSuite(test: ContractTest): void {
     await restrict(true);
     expect((await node.messages.list({})).map(({ expiresAt }) => expiresAt)).toEqual([null, null]);
     expect(await announce(node, afterDays(900))).toMatchObject({ count: 0, unannounced: 0 });
-    expect(await node.archive.purge(afterDays(999))).toEqual([]);
+    expect(await node.retention.purge(afterDays(999))).toEqual([]);
     await restrict(false);
     await announce(node, afterDays(900));
     // Also if the restriction follows the announcement.
     await restrict(true);
-    expect(await node.archive.purge(afterDays(999))).toEqual([]);
+    expect(await node.retention.purge(afterDays(999))).toEqual([]);
     await restrict(false);
     // It is announced once more, because an operator who lifts a restriction wants to use the message.
-    expect(await node.archive.purge(afterDays(999))).toEqual([]);
+    expect(await node.retention.purge(afterDays(999))).toEqual([]);
     await announce(node, afterDays(999));
-    expect(await node.archive.purge(afterDays(1010))).toEqual([restricted]);
+    expect(await node.retention.purge(afterDays(1010))).toEqual([restricted]);
   });
 
   test("erases no message with a queued delivery of its mail or a reply; a post that waits ends with its message", async ({
@@ -145,9 +145,9 @@ export function retentionSuite(test: ContractTest): void {
     await node.messages.reply(replying, { key: "1", subject: "Re", text: "Yes" }, NOON);
     await announce(node, afterDays(23));
     expect([await expiryOf(node, posting), await expiryOf(node, replying)]).toEqual([expect.any(Date), null]);
-    expect(await node.archive.purge(afterDays(99))).toEqual([posting]);
+    expect(await node.retention.purge(afterDays(99))).toEqual([posting]);
     await node.queue.settle(await claimOne(node, NOON, "reply"), { kind: "delivered" }, NOON);
-    expect(await node.archive.purge(afterDays(99))).toEqual([replying]);
+    expect(await node.retention.purge(afterDays(99))).toEqual([replying]);
   });
 
   test("keeps messages without a limit if RETENTION says so", async ({ place }) => {
@@ -155,9 +155,9 @@ export function retentionSuite(test: ContractTest): void {
     const [kept, failed] = [await storeAs(node, "delivered"), await storeAs(node, "failed")];
     expect(await expiryOf(node, kept)).toBeNull();
     expect(await announce(node, afterDays(900))).toMatchObject({ count: 1, unannounced: 1 });
-    expect(await node.archive.purge(afterDays(999))).toEqual([failed]);
+    expect(await node.retention.purge(afterDays(999))).toEqual([failed]);
     const keeper = await place.open({ retention: KEEP });
-    expect(await keeper.archive.findExpiring(afterDays(999))).toMatchObject({ count: 0, firstAt: null });
+    expect(await keeper.retention.findExpiring(afterDays(999))).toMatchObject({ count: 0, firstAt: null });
     expect(await expiryOf(keeper, kept)).toBeNull();
     expect(announcementIntervalMs(KEEP)).toBe(DAY_MS);
   });
@@ -172,10 +172,10 @@ export function retentionSuite(test: ContractTest): void {
     const [[hit], keys] = await clientRows();
     expect([Number((hit as { at?: unknown })?.at), keys]).toEqual([at.getTime(), [expect.anything()]]);
     await announce(node, later(WEEK_MS));
-    expect(await node.archive.purge(at)).toHaveLength(450);
-    await node.archive.purge(later(DAY_MS - 1, at));
+    expect(await node.retention.purge(at)).toHaveLength(450);
+    await node.retention.purge(later(DAY_MS - 1, at));
     expect((await clientRows()).flat()).toHaveLength(2);
-    await node.archive.purge(later(DAY_MS + MINUTE_MS, at));
+    await node.retention.purge(later(DAY_MS + MINUTE_MS, at));
     expect(await clientRows()).toEqual([[], []]);
   });
 }

@@ -112,8 +112,8 @@ export function spamSuite(test: ContractTest): void {
     [
       "erased at the end of its retention",
       async (node) => {
-        await node.archive.markAnnounced(await node.archive.findExpiring(later(13 * DAY_MS)));
-        await node.archive.purge(later(21 * DAY_MS));
+        await node.retention.markAnnounced(await node.retention.findExpiring(later(13 * DAY_MS)));
+        await node.retention.purge(later(21 * DAY_MS));
       },
     ],
   ])("a message that is %s takes its lesson back, on every node", async ([how, change], { node, other }) => {
