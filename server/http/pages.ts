@@ -201,19 +201,13 @@ function send(response: ServerResponse, status: number, headers: string[] | Buil
   response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);
 }
 
-export function chooseEncoding(accepted = ""): Encoding {
-  const choices = accepted
-    .toLowerCase()
-    .split(",")
-    .map((choice) => choice.split(";"));
-  const isAccepted = (encoding: Encoding) =>
-    choices.some(([name = "", ...parameters]) => name.trim() === encoding && !parameters.some(isZeroWeight));
-  return isAccepted("br") ? "br" : isAccepted("gzip") ? "gzip" : "identity";
-}
+/** The name alone or with a weight, unless that is zero. */
+const accepts = (encoding: Encoding) =>
+  new RegExp(`(?:^|,)\\s*${encoding}\\s*(?!;\\s*q\\s*=\\s*0(?:\\.0*)?\\s*(?:,|$))(?:[,;]|$)`, "i");
+const [BR, GZIP] = [accepts("br"), accepts("gzip")];
 
-function isZeroWeight(parameter: string): boolean {
-  const [key = "", value] = parameter.split("=");
-  return key.trim() === "q" && Number(value) === 0;
+export function chooseEncoding(accepted = ""): Encoding {
+  return BR.test(accepted) ? "br" : GZIP.test(accepted) ? "gzip" : "identity";
 }
 
 /** Both ends included. Null for the whole file, also for ranges that the standard allows to ignore. */
