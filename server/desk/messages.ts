@@ -1,8 +1,9 @@
 import { contactFieldsOf } from "../../contract/contact-message.ts";
 import { REPLY_UNDO_MS, replySubject, type Wait } from "../../contract/desk.ts";
+import { asSentence, visible } from "../../contract/text.ts";
 import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
-import { eventDetail, eventName } from "../message-history.ts";
+import { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
 import { OperatorError } from "../operator-error.ts";
 import { actionProblem, allowedActions } from "../store/actions.ts";
 import type { MessageFilter, Messages, StoredEvent } from "../store/messages.ts";
@@ -159,6 +160,26 @@ async function readHistory(message: StoredMessage, store: Store) {
     name: eventName(event),
     detail: event.detail === null ? null : eventDetail(event.kind, event.detail),
   }));
+}
+
+/** With the channel, unless it is the mail, and the operator who caused it, if known: `Web hook: queued again by anna`. */
+function eventName({ kind, channel, author }: Pick<StoredEvent, "kind" | "channel" | "author">): string {
+  const event = EVENT_NAME[kind];
+  const isOfMessage = channel === null || channel === "mail";
+  const name = isOfMessage ? event : `${rulesOf(channel).name}: ${event.charAt(0).toLowerCase()}${event.slice(1)}`;
+  return author === null ? name : `${name} by ${visible(author)}`;
+}
+
+const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
+  quarantined: QUARANTINE_REASON,
+  skipped: SKIP_REASON,
+};
+
+/** As a sentence; a note or a reply as it was written. */
+function eventDetail(kind: EventKind, detail: string): string | null {
+  if (kind === "marked-as-spam") return null;
+  if (kind === "noted" || kind === "replied") return detail;
+  return REASONS[kind]?.[detail] ?? asSentence(detail);
 }
 
 export class NoMessage extends OperatorError {

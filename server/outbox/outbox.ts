@@ -1,6 +1,6 @@
 import { createDefectLog, errorName, type Log } from "../log.ts";
 import type { FailureKind } from "../mail/mailer.ts";
-import { eventName } from "../message-history.ts";
+import { EVENT_NAME } from "../message-words.ts";
 import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/model.ts";
 import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
@@ -169,7 +169,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
         ...(kind === "deferred" && { dueAt: new Date(clock.now().getTime() + outcome.delayMs) }),
         ...(error !== undefined && { error }),
       },
-      eventName({ kind, channel }),
+      EVENT_NAME[kind],
     );
     if (kind === "delivered") await copy(claim);
   }
@@ -270,7 +270,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     if (!failure) return;
     const { message: error, shown = error } = failure;
     const { reference } = claim.message;
-    log.warn({ event: "copy-failed", channel, reference, error }, eventName({ kind: "copy-failed", channel }));
+    log.warn({ event: "copy-failed", channel, reference, error }, EVENT_NAME["copy-failed"]);
     await queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
   }
 
