@@ -1,5 +1,6 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { plainError } from "./log.ts";
+import { createDefectLog, plainError } from "./log.ts";
 
 test("logs only an error's kind, code and place, not its message or properties", () => {
   const error = Object.assign(
@@ -10,4 +11,14 @@ test("logs only an error's kind, code and place, not its message or properties",
   expect(logged).toEqual({ type: "TypeError", message: "E_BAD", stack: expect.stringContaining("log.test.ts") });
   // Only with these signs: the path of the clone, which is in the stack, may contain the name.
   expect(JSON.stringify(logged)).not.toMatch(/ada@|ada's/i);
+});
+
+test("logs a defect once, however Node came to it", async () => {
+  const logged: unknown[] = [];
+  const noteDefect = createDefectLog({ error: (event) => void logged.push(event) });
+  const fail = () => void noteDefect(new TypeError("x"));
+  process.nextTick(fail);
+  setTimeout(fail);
+  await wait(1);
+  expect(logged).toHaveLength(1);
 });

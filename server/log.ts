@@ -34,9 +34,12 @@ export function createDefectLog(log: Pick<Log, "error">): (error: unknown) => bo
   return (error) => {
     if (!isDefect(error)) return false;
     const err = error instanceof Error ? error : new Error("something else was thrown");
+    // By places in our own files: Node's frames, and names of receivers, depend on how a request arrived.
     const { stack } = plainError(err);
-    if (!known.has(stack)) log.error({ event: "failure", error: errorName(error), err }, "A defect of this program");
-    known.add(stack);
+    const places = stack.match(/[^\s(]+:\d+:\d+/g)?.filter((place) => !place.startsWith("node:"));
+    const key = places?.join() || stack;
+    if (!known.has(key)) log.error({ event: "failure", error: errorName(error), err }, "A defect of this program");
+    known.add(key);
     return true;
   };
 }
