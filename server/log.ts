@@ -36,8 +36,8 @@ export function createDefectLog(log: Pick<Log, "error">): (error: unknown) => bo
     const err = error instanceof Error ? error : new Error("something else was thrown");
     // By places in our own files: Node's frames, and names of receivers, depend on how a request arrived.
     const { stack } = plainError(err);
-    const places = stack.match(/[^\s(]+:\d+:\d+/g)?.filter((place) => !place.startsWith("node:"));
-    const key = places?.join() || stack;
+    const frames = stack.split("\n").filter((frame) => !frame.includes("node:"));
+    const key = frames.map((frame) => frame.split(" ").at(-1)).join() || stack;
     if (!known.has(key)) log.error({ event: "failure", error: errorName(error), err }, "A defect of this program");
     known.add(key);
     return true;
