@@ -192,7 +192,6 @@ export function createActions({ transaction }: Database, author: string | null) 
         const meant = versions ? found.filter(({ version }) => versions.includes(version)) : found;
         const allowed = meant.filter((message) => actionProblem(action, message, now) === null);
         const { event: kind, change } = RULES[action];
-        if (action === "delete") await deleteMessages(sql, idsOf(allowed));
         for (const message of allowed) {
           if (!kind || !change) continue;
           const after = change(message, now);
@@ -201,7 +200,8 @@ export function createActions({ transaction }: Database, author: string | null) 
           const replaced = step === null ? null : noteBefore(message, after);
           await addEvents(sql, [message.id], { kind, at: now, detail, author, step, replaced });
         }
-        if (allowed.length > 0) await lessonsChanged(sql.query);
+        if (action === "delete") await deleteMessages(sql, idsOf(allowed));
+        else if (allowed.length > 0) await lessonsChanged(sql.query);
         return allowed.map(({ reference }) => reference);
       });
     },
