@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createDefectLog, plainError } from "./log.ts";
 
@@ -16,9 +16,10 @@ test("logs only an error's kind, code and place, not its message or properties",
 test("logs a defect once, however Node came to it", async () => {
   const logged: unknown[] = [];
   const noteDefect = createDefectLog({ error: (event) => void logged.push(event) });
-  const fail = () => void noteDefect(new TypeError("x"));
+  const noted: boolean[] = [];
+  const fail = () => void noted.push(noteDefect(new TypeError("x")));
   process.nextTick(fail);
-  setTimeout(fail);
-  await wait(1);
-  expect(logged).toHaveLength(1);
+  setImmediate(fail);
+  await nextTurn();
+  expect([noted, logged.length]).toEqual([[true, true], 1]);
 });
