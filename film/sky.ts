@@ -22,7 +22,7 @@ float glintPlace(vec2 p) {
   return p.x + 0.55 * (p.y - HORIZON) - mix(0.62, ASPECT + 0.55, uPhase);
 }
 
-/* A small cloud passes before the sun. Its shadow runs over the field ahead of the glint. */
+/* A cloud outside of the picture throws a shadow, which runs over the field ahead of the glint. */
 float cloudShadow(vec2 p) {
   float shown = sin(0.5 * TAU * uPhase);
   return exp(-pow((glintPlace(p) - 0.24) / 0.13, 2.0)) * shown * shown;
@@ -101,14 +101,6 @@ vec3 skyWithClouds(vec2 p) {
   vec3 body = shade + sky * 0.34 + warm * lit;
   sky = mix(sky, body, high * lowFade * 0.66);
   sky += (warm * 0.24 + hazeColour(p) * 0.03) * veil * lowFade;
-
-  if (abs(d.y) > 0.08) return sky;
-  // The cloud that passes before the sun: thin streaks, darker than the glow behind them.
-  float shown = sin(0.5 * TAU * uPhase);
-  vec2 fromCloud = d - vec2(mix(-0.19, 0.19, uPhase), -0.008);
-  float streaks = smoothstep(0.4, 0.62, fractal2(fromCloud * vec2(11.0, 120.0), 3, 91u));
-  float cloud = streaks * exp(-pow(fromCloud.x / 0.1, 2.0) - pow(fromCloud.y / 0.02, 2.0)) * shown * shown;
-  sky = mix(sky, ${glslColour("#bd8945")}, min(cloud, 0.75));
   return sky;
 }
 `;
