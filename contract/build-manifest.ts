@@ -24,6 +24,8 @@ export interface FormSettings {
   price: Price | null;
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
+  /** What visitors ask before they write, as far as the settings say it: time, price, company. */
+  assurance: string;
   brand: string;
   email: string;
 }
@@ -41,9 +43,11 @@ export interface FormBundle {
   renderForm(form: FormOfBuild, answered: AnsweredPost): string;
 }
 
-/** Both are beside `dist/`, because a static host publishes everything in that, and visitors must not read them. */
-export const serverDir = (distDir: string) => `${distDir.replace(/\/$/, "")}-server`;
-export const manifestFile = (distDir: string) => `${distDir.replace(/\/$/, "")}.json`;
+/** The only part of `dist/` that visitors may read: a static host publishes everything in it. */
+export const publicDir = (distDir: string) => `${distDir}/site`;
+export const serverDir = (distDir: string) => `${distDir}/server`;
+export const inboxDir = (distDir: string) => `${distDir}/inbox`;
+export const manifestFile = (distDir: string) => `${distDir}/manifest.json`;
 
 export const FORM_BUNDLE = "form.js";
 
@@ -51,7 +55,7 @@ export interface ListedClaim {
   text: string;
   page: string;
   where: string;
-  /** `open` has no entry; `withoutEvidence` has one that is not complete. */
+  /** `open` has no entry; `withoutEvidence` has one with a problem. */
   state: "open" | "withoutEvidence" | "expired" | "settled";
   /** The law forbids the wording. */
   isForbidden: boolean;
@@ -60,12 +64,18 @@ export interface ListedClaim {
   /** What proves it or, without evidence, what would prove it. */
   shows?: string | undefined;
   until?: string | undefined;
+  /** Why the entry does not settle it. */
+  problem?: string | undefined;
+  /** The evidence names a later day than `until`: it counts for two years from its signature. */
+  isShortened?: boolean;
 }
 
 export interface ClaimsState {
   claims: readonly ListedClaim[];
   /** The files that nobody has signed as they are. */
   unsigned: readonly string[];
+  /** What to check in the company's own policies. */
+  policies?: readonly string[];
 }
 
 /** Whether something may not be published yet: only `npm start` and `npm run dev` build it. */
@@ -94,7 +104,7 @@ export interface MailTexts {
 export interface BuiltFile {
   /** The decoded path it is served at, without a trailing slash. */
   url: string;
-  /** Its path in `dist/`; `.br` and `.gz` variants are beside it if `isCompressed`. */
+  /** Its path in `dist/site/`; `.br` and `.gz` variants are beside it if `isCompressed`. */
   file: string;
   contentType: string;
   isCompressed: boolean;

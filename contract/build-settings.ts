@@ -19,6 +19,8 @@ export interface BuildSettings {
   siteDir: string;
   /** Messages are posted to HOOK_URL, and the privacy policy says so. */
   postsHook: boolean;
+  /** Answers are read from the mailbox of IMAP_URL, and the privacy policy says so. */
+  readsMailbox: boolean;
 }
 
 export function parseBuildSettings(env: Readonly<Record<string, string | undefined>>): {
@@ -44,7 +46,8 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
   const retention = parseRetention(env.RETENTION ?? "", problems);
   const siteDir = `${trimSlash(env.SITE_DIR || "app/")}/`;
   const postsHook = (env.HOOK_URL ?? "").trim() !== "";
-  return { settings: { siteUrl, apiBase, countriesUrl, retention, siteDir, postsHook }, problems };
+  const readsMailbox = (env.IMAP_URL ?? "").trim() !== "";
+  return { settings: { siteUrl, apiBase, countriesUrl, retention, siteDir, postsHook, readsMailbox }, problems };
 }
 
 function trimSlash(url: string): string {

@@ -5,28 +5,28 @@ const WRAPPER = "sudo sh deploy/systemd/brighter-carbon";
 
 test.each([
   // Not npm start, which would publish a draft.
-  ["npm run messages --", "npm run serve", "npm run build", "npm run claims -- --write", "npm run inbox"],
+  ["npm run messages --", "npm run serve", "npm run build", "npm run claims -- --review", "npm run inbox"],
   [
     "D=d npm run messages --",
     "D=d npm run serve",
     "D=d npm run build",
-    "D=d npm run claims -- --write",
+    "D=d npm run claims -- --review",
     "D=d npm run inbox",
   ],
   [
     `${WRAPPER} messages`,
     "sudo nano /etc/brighter-carbon.env && sudo systemctl restart brighter-carbon",
-    ...["build", "claims --write", "inbox"].map((command) => `${WRAPPER} ${command}`),
+    ...["build", "claims --review", "inbox"].map((command) => `${WRAPPER} ${command}`),
   ],
   [
-    "node server/desk/command.ts",
+    "node desk/command.ts",
     "docker compose -f deploy/compose.yaml up -d",
     "docker build -f deploy/Dockerfile .",
-    "SITE_DIR=site npm run claims -- --write",
-    "node server/desk/command.ts inbox",
+    "SITE_DIR=site npm run claims -- --review",
+    "node desk/command.ts inbox",
   ],
 ])("where the program is called %s, remedies name its own commands", (program, ...expected) => {
-  const commands = ["settings", "build", "claims --write", "inbox"] as const;
+  const commands = ["settings", "build", "claims --review", "inbox"] as const;
   expect(commands.map((command) => commandLine(command, program))).toEqual(expected);
   expect(commandLine("messages list", program)).toBe(`${program} list`);
 });

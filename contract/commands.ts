@@ -1,10 +1,10 @@
 const NPM_COMMAND = "npm run messages --";
-const IMAGE_COMMAND = "node server/desk/command.ts";
+const IMAGE_COMMAND = "node desk/command.ts";
 
 export type OperatorCommand =
   | "build"
   | "claims"
-  | "claims --write"
+  | "claims --review"
   | 'claims --sign "NAME"'
   | "inbox"
   | "preflight"

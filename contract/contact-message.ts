@@ -85,10 +85,17 @@ export type FieldErrors = Partial<Record<ContactField, string>>;
 /** Visitors do not see this field, so only programs fill it. Browsers do not autofill its name. */
 export const TRAP_FIELD = "topic_code";
 
-// ISO 3166-1 alpha-2 with Kosovo (XK): each first letter is followed by the second letters of its codes. A test compares
-// the codes with `world-countries`.
-const COUNTRY_CODES =
-  "AdefgilmoqrstuwxzBabdefghijlmnoqrstvwyzCacdfghiklmnoruvwxyzDejkmozEceghrstFijkmorGabdefghilmnpqrstuwyHkmnrtuIdelmnoqrstJemopKeghimnprwyzLabcikrstuvyMacdefghklmnopqrstuvwxyzNacefgilopruzOmPaefghklmnrstwyQaReosuwSabcdeghijklmnorstvxyzTcdfghjklmnortvwzUagmsyzVaceginuWfsXkYetZamw";
+/** ISO 3166-1 alpha-2 with Kosovo (XK). A test compares the codes with `world-countries`. */
+export const COUNTRY_CODES: ReadonlySet<string> = new Set(
+  `
+  AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
+  CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO
+  FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE
+  JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO
+  MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW
+  PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM
+  TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`.match(/\w+/g),
+);
 
 /**
  * A text is refused unseen if it has more characters than this multiple of its limit: some checks take far longer for a
@@ -109,11 +116,6 @@ const INVISIBLE_START = /^[\s\p{DI}\u2800]+/u;
 const INVISIBLE = /(?![\u180b-\u180f\ufe00-\ufe0f])[\s\p{DI}\u2800]/u;
 
 const NO_SUCH_COUNTRY = "Choose a country from the list.";
-
-export function isKnownCountry(code: string): boolean {
-  const [first, second = ""] = code;
-  return /^[A-Z]{2}$/.test(code) && new RegExp(`${first}[a-z]*${second.toLowerCase()}`).test(COUNTRY_CODES);
-}
 
 /** Returns a valid message, or one sentence for each invalid field. Ignores unknown fields. */
 export function parseContactMessage(input: Readonly<Record<string, unknown>>) {
@@ -157,7 +159,7 @@ function problemWithLength({ input, noun, maxLength }: FieldRules): string {
 function problemWith(rules: FieldRules, value: string, typed: string) {
   const { input, noun, maxLength, isRequired } = rules;
   if (value === "") return isRequired ? `Enter your ${noun}.` : undefined;
-  if (input === "country") return isKnownCountry(value) ? undefined : NO_SUCH_COUNTRY;
+  if (input === "country") return COUNTRY_CODES.has(value) ? undefined : NO_SUCH_COUNTRY;
   // Mail servers count the bytes of an address.
   const length = input === "email" ? new TextEncoder().encode(value).length : value.length;
   if (length > maxLength) return problemWithLength(rules);
@@ -181,5 +183,5 @@ let countryNames: Intl.DisplayNames | undefined;
 /** The English name of a country code. Any other text is returned unchanged. */
 export function countryName(code: string): string {
   countryNames ??= new Intl.DisplayNames("en-GB", { type: "region", fallback: "code" });
-  return isKnownCountry(code) ? (countryNames.of(code) ?? code) : code;
+  return COUNTRY_CODES.has(code) ? (countryNames.of(code) ?? code) : code;
 }

@@ -11,6 +11,12 @@ export function parseDurationMs(text: string): number | undefined {
   return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
 }
 
+/** The milliseconds of words such as `14 days`, `2 weeks` or `1 month`; undefined for any other text. */
+export function periodMs(words: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,3}) (day|week|month)s?$/.exec(words.trim()) ?? [];
+  return unit === undefined ? undefined : Number(count) * { day: 1, week: 7, month: 30 }[unit as "day"] * 86_400_000;
+}
+
 export interface AnswerTime {
   amount: number;
   unit: "hours" | "working days";

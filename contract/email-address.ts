@@ -25,6 +25,11 @@ export function canonicalEmail(text: string): string {
   return `${spelled}@${asciiDomain(plain.slice(at + 1))}`;
 }
 
+/** Equal for all spellings of an address. A database makes it of a canonical one by the lower case of ASCII letters. */
+export function comparableEmail(text: string): string {
+  return canonicalEmail(text.trim()).toLowerCase();
+}
+
 /** By the rules of browsers (UTS 46). A text that is no domain, or looks like another, is returned as it is. */
 function asciiDomain(domain: string): string {
   if (mixesAlphabets(domain)) return domain;

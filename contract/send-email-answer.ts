@@ -59,6 +59,14 @@ export interface Receipt {
   estimate: FootprintEstimate | null;
 }
 
+/** Of which only the reference is known. */
+export function bareReceipt(reference: string): Receipt {
+  return { reference, sentAt: "", address: "", totalKg: null, estimate: null };
+}
+
+/** Without script, the form sends the reference of the last message along, and a refused post gets it back. */
+export const RECEIPT_FIELD = "receipt";
+
 export type AnsweredPost =
   | { kind: "sent"; receipt: Receipt }
   | { kind: "refused"; error: string; errors: AnswerErrors; values: Readonly<Record<string, string>> };

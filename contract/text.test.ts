@@ -8,6 +8,9 @@ test.each([
   ["two\nlines\tand a tab", "two\\nlines\\tand a tab"],
   ["txt.\u202Eexe", "txt.\\u{202e}exe"],
   ["\u2028\u2029", "\\u{2028}\\u{2029}"],
+  ["‏שלום‎ \u2067abc\u2069 \u061Cمرحبا", "‏שלום‎ \u2067abc\u2069 \u061Cمرحبا"],
+  ["anna@\u200Eexample.com", "anna@\\u{200e}example.com"],
+  ["\u202Bembedded\u202C", "\\u{202b}embedded\\u{202c}"],
   ["half \uD83C", "half \\u{d83c}"],
 ])("shows %j as %j", (text, shown) => {
   expect(visible(text)).toBe(shown);

@@ -3,10 +3,15 @@
  * characters that change the reading direction can disguise a text. Joiners stay, because emoji and scripts need them.
  */
 export const HIDDEN_CHARACTER = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+/** Without the direction marks and isolates that Arabic and Hebrew need: these turn round no letters. */
+const DECEPTIVE = /(?![\u200C-\u200F\u061C\u2066-\u2069])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** The text on one line, with every hidden character shown as `\u{...}`. */
+/** An address needs no mark, and one that has some only looks like another. */
+export const hiddenIn = (text: string) => (text.includes("@") && !/\s/.test(text) ? HIDDEN_CHARACTER : DECEPTIVE);
+
+/** The text on one line, with what it hides shown as `\u{...}`. */
 export function visible(text: string): string {
-  return text.replaceAll(HIDDEN_CHARACTER, escapeCharacter);
+  return text.replaceAll(hiddenIn(text), escapeCharacter);
 }
 
 export function visibleLines(text: string): string {

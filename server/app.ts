@@ -1,35 +1,45 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
+import type { Build } from "./http/build-files.ts";
 import { type Readiness, serveHealth } from "./http/health.ts";
-import type { Site } from "./http/pages.ts";
+import { createLimitedServer } from "./http/limits.ts";
+import { createPages, readUrl } from "./http/pages.ts";
+import { answerSender, forOneVisitor, serveReceipt } from "./http/receipt.ts";
 import { type SendEmailOptions, serveSendEmail } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
-import { channelsOf, rulesOf } from "./store/model.ts";
-import type { Store } from "./store/store.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
 
-export interface AppOptions extends Omit<SendEmailOptions, "rules" | "noteDefect"> {
-  /** May already listen. */
-  site: Site;
-  store: Pick<Store, "intake" | "messages" | "secret" | "status">;
+export interface AppOptions extends Omit<SendEmailOptions, "sendAnswer" | "noteDefect"> {
   logStream: { write(line: string): void };
   readiness: Readiness;
 }
 
-/** The whole product without its process, so that a test can create it and inject requests. */
-export function createApp(options: AppOptions): FastifyInstance {
-  const { config, site, store, logStream, meter, readiness, now = () => new Date() } = options;
-  const { build, limits } = site;
-  const { rateLimits, hourlyLimit, spamFilter } = config;
-  const { referencePrefix } = build.manifest.site;
-  const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
-  const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
+/** All paths that are not pages: their kind, and their methods if those are not the methods of a page. */
+const ROUTES: ReadonlyMap<string, { kind: Route; allow?: string }> = new Map([
+  ["/send-email", { kind: "message", allow: "GET, HEAD, OPTIONS, POST" }],
+  ["/healthz", { kind: "health" }],
+  ["/readyz", { kind: "health" }],
+]);
 
-  const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
-  if (meter) site.server.prependListener("request", (...exchange) => countAnswer(...exchange, meter));
+/** The whole website without its process. Pages stand before Fastify, so an injected request does not see them. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const { config, build, limits, logStream, meter } = options;
+  const findRoute = routeFinder(build);
+  const answerPage = createPages(build, findRoute);
+  const failures = new WeakMap<IncomingMessage, Error>();
   const app: FastifyInstance = Fastify({
-    serverFactory: () => site.server,
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
+    serverFactory: (route) =>
+      createLimitedServer(limits, (request, response) => {
+        if (meter) countAnswer(request, response, meter);
+        try {
+          if (answerPage(request, response)) return;
+        } catch (error) {
+          failures.set(request, error as Error);
+        }
+        route(request, response);
+      }),
+    // One reading of an address for pages and routes. No other path has a route.
+    rewriteUrl: ({ url = "" }) => findRoute(...readUrl(url)) ?? "/",
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     logger: { level: config.logLevel, serializers: { err: plainError }, stream: logStream },
     logController: new LogController({ disableRequestLogging: true }),
@@ -37,12 +47,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // Requests on open connections get normal answers while the server closes.
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => site.answerRest(request.raw, reply.hijack().raw),
   });
+  const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
 
   // Node's own answer to a request that it cannot parse never interrupts another answer.
   app.server.removeAllListeners("clientError");
-  app.addHook("onReady", async () => site.serveApi({ listener: app.routing, store, now, noteDefect }));
   // A closing server checks no timeouts, and waits for connections that are idle or hold half a request.
   app.addHook("preClose", async () => {
     setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
@@ -50,18 +59,25 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   // Runs before the body is read, which may be large, broken or missing.
   app.addHook("onRequest", (request, reply, next) => {
-    if (request.is404) site.answerRest(request.raw, reply.hijack().raw);
-    else next();
+    reply.headers(build.headers);
+    const failure = failures.get(request.raw);
+    if (failure || !request.is404) return next(failure);
+    const [path = ""] = request.url.split("?");
+    reply
+      .code(405)
+      .header("allow", ROUTES.get(path)?.allow ?? "GET, HEAD")
+      .type("text/plain; charset=utf-8");
+    reply.send("Method not allowed\n");
   });
-  app.register(async (api) => {
-    api.addHook("onRequest", (_request, reply, next) => {
-      reply.headers(build.headers);
-      next();
-    });
-    serveHealth(api, store.status, readiness);
-    serveSendEmail(api, { ...options, rules, noteDefect });
+  app.setErrorHandler((error, _request, reply) => {
+    noteDefect(error);
+    return forOneVisitor(reply.code(500), build.failure).send(build.failure.variants.identity.body);
   });
-  app.setErrorHandler((error, _request, reply) => site.answerFailure(reply.hijack().raw, error));
+
+  const sendAnswer = answerSender(build);
+  serveHealth(app, options);
+  serveReceipt(app, options, sendAnswer);
+  serveSendEmail(app, { ...options, sendAnswer, noteDefect });
   return app;
 }
 
@@ -69,15 +85,25 @@ function noCompiler(): never {
   throw new Error("No route has a schema");
 }
 
-/** Counts by kind instead of path, because a path may contain anything. Fastify ignores the same slashes. */
-function countAnswer({ url = "" }: IncomingMessage, response: ServerResponse, meter: Meter): void {
-  const startedAtMs = performance.now();
-  response.once("close", () => meter.answered(routeOf(url), response.statusCode, performance.now() - startedAtMs));
+function routeFinder({ files, contact }: Build) {
+  const contactTag = contact.variants.identity.etag;
+  return (path: string, query = ""): string | null => {
+    if (ROUTES.has(path)) return `${path}?${query}`;
+    // By content, because the page has aliases.
+    const isReceipt = query.includes("reference=") && files.get(path)?.variants.identity.etag === contactTag;
+    return isReceipt ? `/contact?${query}` : null;
+  };
 }
 
-function routeOf(url: string): Route {
-  if (/^\/+send-email\/*(\?|$)/.test(url)) return "message";
-  if (/^\/+(healthz|readyz)\/*(\?|$)/.test(url)) return "health";
+/** Counts by kind instead of path, because a path may contain anything. */
+function countAnswer({ url = "" }: IncomingMessage, response: ServerResponse, meter: Meter): void {
+  const startedAtMs = performance.now();
+  response.once("close", () => meter.answered(kindOf(url), response.statusCode, performance.now() - startedAtMs));
+}
+
+function kindOf(url: string): Route {
+  const route = ROUTES.get(readUrl(url)[0]);
+  if (route) return route.kind;
   if (url.startsWith("/assets/")) return "asset";
   // The time for a film depends on the visitor's network.
   return url.startsWith("/media/") ? "film" : "page";

@@ -45,6 +45,11 @@ test.each([
   ["PORT", "70000"],
   ["DATABASE_URL", "mysql://x"],
   ["SMTP_URL", "mail.example.com:587"],
+  ["IMAP_URL", "imap.example.com"],
+  ["IMAP_URL", "https://team:hunter2@imap.example.com"],
+  ["IMAP_URL", "imaps://imap.example.com"],
+  ["IMAP_URL", "imaps://team@imap.example.com"],
+  ["IMAP_URL", "imaps://team:hunter2@imap.example.com/%"],
   ["MAIL_TO", "nobody"],
   ["MAIL_FROM", "a@b, c@d"],
   ["ALLOWED_ORIGINS", "https://a.example/path"],
@@ -66,13 +71,35 @@ test.each([
   expect(problems[0]).toMatch(new RegExp(`^${name} `));
 });
 
+test("IMAP_URL has a user, a password and folders, each URL-encoded; only this machine needs no encryption", () => {
+  const of = (IMAP_URL: string) => parseConfig({ IMAP_URL }).imap;
+  expect(of("imaps://team%40example.com:p%2Fw%3A@imap.example.com/INBOX,Sent%20Mail,Sent%20Mail,")).toEqual({
+    host: "imap.example.com",
+    port: 993,
+    secure: true,
+    doSTARTTLS: false,
+    auth: { user: "team@example.com", pass: "p/w:" },
+    folders: ["INBOX", "Sent Mail"],
+  });
+  expect(of("imap://a:b@imap.example.com")).toMatchObject({ port: 143, secure: false, doSTARTTLS: true });
+  expect(of("imap://a:b@[::1]:1143/")).toMatchObject({
+    host: "::1",
+    port: 1143,
+    doSTARTTLS: false,
+    folders: ["INBOX"],
+  });
+  expect(of("imap://a:b@127.0.0.1.example.com")).toMatchObject({ doSTARTTLS: true });
+  expect(of("")).toBeNull();
+});
+
 test("names every problem at once, and never repeats a secret in one", () => {
   const problems = problemsOf({
     SMTP_URL: "http://user:hunter2@host",
     DATABASE_URL: "my://u:hunter2@h",
     ALERT_URL: "ssh://u:hunter2@h",
+    IMAP_URL: "imap://u:hunter2@h/%",
   });
-  expect(problems).toHaveLength(3);
+  expect(problems).toHaveLength(4);
   expect(problems.join()).not.toContain("hunter2");
 });
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
-import { OperatorError } from "./operator-error.ts";
+import { OperatorError } from "./errors.ts";
 import { DAY_MS } from "./time.ts";
 
 export interface Limit {
@@ -62,6 +62,12 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       asText,
       ifSet(hasProtocol("smtp:", "smtps:"), "is not a mail server's address", "e.g. smtp://user:password@host:587"),
     ),
+    /** The mailbox from which answers are read. */
+    imap: read("IMAP_URL", parseImap, [
+      (imap) => imap !== "invalid",
+      "is not a mailbox's address, or would send the password unencrypted",
+      "e.g. imaps://user:password@imap.example.com/INBOX,Sent",
+    ]) as ImapSettings | null,
     /** `null`: the site's contact email. */
     mailTo: read("MAIL_TO", asText, ifSet(isAddress, "is not an email address", "e.g. team@example.com")),
     mailFrom: read("MAIL_FROM", asText, ifSet(isAddress, "is not an email address", "e.g. website@example.com")),
@@ -124,6 +130,39 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+}
+
+interface ImapSettings {
+  host: string;
+  port: number;
+  secure: boolean;
+  /** Refuses a server without it. */
+  doSTARTTLS: boolean;
+  auth: { user: string; pass: string };
+  folders: readonly string[];
+}
+
+function parseImap(text: string | null): ImapSettings | null | "invalid" {
+  if (text === null) return null;
+  if (!hasProtocol("imap:", "imaps:")(text)) return "invalid";
+  const { protocol, hostname, port, username, password, pathname } = new URL(text);
+  try {
+    const folders = pathname.slice(1).split(",").map(decodeURIComponent).filter(Boolean);
+    const [user = "", pass = ""] = [username, password].map(decodeURIComponent);
+    const secure = protocol === "imaps:";
+    if (user === "" || pass === "") return "invalid";
+    return {
+      host: hostname.replaceAll(/[[\]]/g, ""),
+      port: Number(port) || (secure ? 993 : 143),
+      secure,
+      doSTARTTLS: !secure && !isLoopback(hostname),
+      auth: { user, pass },
+      folders: folders.length > 0 ? [...new Set(folders)] : ["INBOX"],
+    };
+  } catch {
+    // A folder that is not URL-encoded.
+    return "invalid";
+  }
 }
 
 function isLoopback(hostname: string): boolean {

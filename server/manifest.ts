@@ -5,14 +5,13 @@ import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/
 import type { BuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
 import { durationInWords } from "../contract/duration.ts";
-import { errorCode, errorName } from "./log.ts";
-import { OperatorError } from "./operator-error.ts";
+import { errorCode, errorName, OperatorError } from "./errors.ts";
 
 export class BuildMissing extends OperatorError {
   override readonly name = "BuildMissing";
 }
 
-export const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
+export const DIST_DIR = fileURLToPath(new URL("../dist", import.meta.url));
 
 /** `null` without a build. */
 export function readSite(): BuildManifest["site"] | null {
@@ -40,10 +39,7 @@ export function readManifest(distDir: string): BuildManifest {
   return manifest;
 }
 
-/**
- * Where the settings of the built pages contradict the current variables. Messages may be deleted earlier than the
- * privacy policy says, but not later.
- */
+/** Where the settings of the built pages contradict the current variables. */
 export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): Advice[] {
   const outdated: Advice[] = [];
   const note = (problem: string, remedy?: string) => outdated.push({ problem, remedy, command: "build" });
@@ -60,14 +56,22 @@ export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): A
   const periods = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
   for (const [state, key] of Object.entries(periods)) {
     const [promisedMs, keptMs] = [built.retention[key], wanted.retention[key]];
-    if ((keptMs ?? Infinity) <= (promisedMs ?? Infinity)) continue;
+    if (keptMs === promisedMs) continue;
+    const isLonger = (keptMs ?? Infinity) > (promisedMs ?? Infinity);
     const change = `${state} ${periodInWords(keptMs)} instead of ${periodInWords(promisedMs)}`;
-    const problem = `RETENTION keeps messages longer than the privacy policy says (${change})`;
-    note(problem, "shorten RETENTION, or run this with the same RETENTION");
+    const problem = `RETENTION keeps messages ${isLonger ? "longer" : "shorter"} than the privacy policy says (${change})`;
+    note(
+      problem,
+      isLonger ? "shorten RETENTION, or run this with the same RETENTION" : "run this with the same RETENTION",
+    );
   }
   if (wanted.postsHook && !built.postsHook) {
     const problem = "HOOK_URL is set, but the privacy policy does not say that messages are passed on";
     note(problem, "run this with the same HOOK_URL");
+  }
+  if (wanted.readsMailbox && !built.readsMailbox) {
+    const problem = "IMAP_URL is set, but the privacy policy does not say that answers are read and kept";
+    note(problem, "run this with the same IMAP_URL");
   }
   return outdated;
 }

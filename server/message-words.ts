@@ -20,7 +20,7 @@ export const SKIP_REASON = {
 /**
  * `delivered` to `copy-failed` are of one delivery, with its channel. The detail of `deferred`, `failed`, `paused` and
  * `copy-failed` is the error; of `quarantined` and `marked-as-spam`, the (earlier) QuarantineReason; of `skipped`, the
- * SkipReason; of `noted` and `replied`, the text.
+ * SkipReason; of `noted`, `replied` and of mails, the text.
  */
 export const EVENT_NAME = {
   accepted: "Received",
@@ -43,4 +43,10 @@ export const EVENT_NAME = {
   unrestricted: "Restriction lifted",
   noted: "Note",
   replied: "Reply",
+  received: "Answer",
+  "mailbox-reply": "Reply from the mailbox",
+  "came-back": "A mail came back",
+  automatic: "Automatic answer",
+  "unread-mail": "A mail could not be read; it is in the mailbox",
+  "mails-full": "More mails came; these are in the mailbox only",
 } as const;

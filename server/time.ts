@@ -4,12 +4,16 @@ export const DAY_MS = 24 * HOUR_MS;
 
 /** Time as an argument, so that a test can simulate five days in a second. */
 export interface Clock {
+  /** This machine's own clock, which may be wrong: whatever is stored has the store's time. */
   now(): Date;
+  /** Since any moment, and whatever happens to the clock. */
+  elapsedMs(): number;
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => new Date(),
+  elapsedMs: () => performance.now(),
   setTimer(callback, delayMs) {
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);

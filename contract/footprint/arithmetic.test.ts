@@ -66,10 +66,10 @@ test("the electricity table has every country of the source, with its year", () 
   expect([sourceOf("FR"), sourceOf("GB")]).toEqual([factors.EMBER, factors.UK_ELECTRICITY.source]);
 });
 
-test("docs/footprint.md has the factors that are used", () => {
+test("app/explanations/footprint.md has the factors that are used", () => {
   const { HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT, UK_ELECTRICITY, DOMESTIC_FLIGHT } = factors;
   const tables = [HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT, { UK_ELECTRICITY, DOMESTIC_FLIGHT }];
-  const text = readFileSync("docs/footprint.md", "utf8");
+  const text = readFileSync("app/explanations/footprint.md", "utf8");
   expect(text).toContain(factors.FACTORS_NAME);
   for (const { kgPerUnit, range } of tables.flatMap((table) => Object.values<factors.Factor>(table))) {
     for (const kg of [kgPerUnit, range?.low, range?.high]) if (kg) expect(text).toContain(kg.toFixed(5));

@@ -1,7 +1,7 @@
 // Once a year, when new factors are published:
 // 1. Enter the new rows here, with a new FACTORS_NAME and NEXT_FACTORS_DUE.
 // 2. Install the newest @tgwf/co2, enter the years of its figures in tools/electricity.ts, and run that.
-// 3. Correct the tables in docs/footprint.md and the figures in contract/footprint/arithmetic.test.ts.
+// 3. Correct the tables in app/explanations/footprint.md and the figures in contract/footprint/arithmetic.test.ts.
 
 export interface Factor {
   kgPerUnit: number;

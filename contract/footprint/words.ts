@@ -53,8 +53,8 @@ function rangeNote(estimate: FootprintEstimate): string[] {
   if (text === "") return [];
   const labels = single.map((field) => AMOUNTS[field].label).join(", ");
   const left = labels && ` The range does not cover what has one published figure: ${labels}.`;
-  const differ = `published figures differ for ${between.join("; ")}`;
-  return [`The range is ${text}: ${differ}.${left} The true figure can be outside this range.`];
+  const differ = `Published figures differ for ${between.join("; ")}: therefore the range.`;
+  return [`${differ}${left} The true figure can be outside this range.`];
 }
 
 function placeNote({ lines }: FootprintEstimate): string[] {

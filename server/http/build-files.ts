@@ -1,9 +1,15 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BuildManifest, type BuiltFile, COMING_SOON_PAGE } from "../../contract/build-manifest.ts";
+import {
+  type BuildManifest,
+  type BuiltFile,
+  COMING_SOON_PAGE,
+  FAILURE_PAGE,
+  publicDir,
+} from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
-import { errorCode, isSystemError } from "../log.ts";
+import { errorCode, isSystemError } from "../errors.ts";
 import { BuildMissing, readManifest } from "../manifest.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
@@ -26,6 +32,9 @@ export interface Build {
   dir: string;
   manifest: BuildManifest;
   files: ReadonlyMap<string, ServedFile>;
+  contact: ServedFile;
+  comingSoon: ServedFile;
+  failure: ServedFile;
   headers: Readonly<Record<string, string>>;
 }
 
@@ -35,16 +44,22 @@ export function loadBuild(distDir: string): Build {
   const headers = securityHeaders(manifest.settings.siteUrl);
   try {
     const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
-    return { dir: distDir, manifest, files, headers };
+    const pageNamed = (name: string): ServedFile => {
+      const page = files.get(`/${name}`);
+      if (!page) throw new BuildMissing({ problem: `The build in dist/ has no page ${name}`, command: "build" });
+      return page;
+    };
+    const [contact, comingSoon, failure] = [pageNamed("contact"), pageNamed(COMING_SOON_PAGE), pageNamed(FAILURE_PAGE)];
+    return { dir: distDir, manifest, files, headers, contact, comingSoon, failure };
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    const problem = `The build in dist/ is incomplete or does not match dist.json (${errorCode(error)})`;
+    const problem = `The build in dist/ is incomplete or does not match its manifest (${errorCode(error)})`;
     throw new BuildMissing({ problem, command: "build" }, { cause: error });
   }
 }
 
 function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["headers"]): ServedFile {
-  const path = join(distDir, file.file);
+  const path = join(publicDir(distDir), file.file);
   const identity = readFileSync(path);
   const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
   const isFilm = file.contentType.startsWith("video/");

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import type { Network } from "../store/intake.ts";
+import { keyedHash } from "../store/meta.ts";
 
 /**
  * The networks that share limits. `allowance`: the network's limit as a multiple of one client's. One subscriber has a
@@ -18,13 +18,8 @@ const PREFIXES = {
   ],
 } as const;
 
-/** Keyed hashes, useless without the key. They need no HMAC, because no client ever supplies such a hash. */
-export function networksOf(address: string, key: Uint8Array): Network[] {
-  const secret = Buffer.from(key).toString("hex");
-  return networkNames(address).map(({ name, allowance }) => ({
-    hash: hash("sha256", secret + name, "base64url").slice(0, 32),
-    allowance,
-  }));
+export function networksOf(address: string, secret: string): Network[] {
+  return networkNames(address).map(({ name, allowance }) => ({ hash: keyedHash(secret, [name]), allowance }));
 }
 
 export function networkNames(address: string): { name: string; allowance: number }[] {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
-import { networkNames } from "./client-address.ts";
 
 // `import` reads every property of a module of Node. In this one that loads `fetch`, which makes the start slower.
 const { createServer }: typeof import("node:http") = createRequire(import.meta.url)("node:http");
@@ -25,8 +24,10 @@ export const LIMITS = {
   /** Requests of one connection that may wait for earlier answers; one more closes the connection. */
   maxPipelined: 10,
   maxRefusals: 60,
-  refusalsWindowMs: 600_000,
-  maxRefusedClients: 10_000,
+  /** Of one body, if this node has stored it: a visitor presses again, a program goes on. */
+  maxRepeats: 10,
+  windowMs: 600_000,
+  maxCounted: 10_000,
 };
 export type Limits = typeof LIMITS;
 
@@ -74,27 +75,20 @@ function pipeliningLimiter(maxPipelined: number) {
   };
 }
 
-/** Counts the refused posts of each client on this node: only programs are refused that often. */
-export function limitRefusals({ maxRefusals, refusalsWindowMs, maxRefusedClients }: Limits) {
-  const clients = new Map<string, { count: number; endsAtMs: number }>();
-  const nameOf = (address: string) => networkNames(address)[0]?.name ?? "";
+/** Counts names in windows of ten minutes, on this node. Forgets the oldest of too many names. */
+export function countPerWindow(most: number, { windowMs, maxCounted }: Limits) {
+  const counts = new Map<string, number>();
+  let endsAtMs = Number.NEGATIVE_INFINITY;
   return {
-    note(address: string, nowMs: number): void {
-      const name = nameOf(address);
-      const known = clients.get(name);
-      if (known && known.endsAtMs > nowMs) {
-        known.count += 1;
-        return;
+    note(name: string, nowMs: number): void {
+      if (nowMs >= endsAtMs) {
+        counts.clear();
+        endsAtMs = nowMs + windowMs;
       }
-      // All windows are equally long, so the first entry is the one that ends first.
-      clients.delete(name);
-      const [first] = clients.keys();
-      if (first !== undefined && clients.size >= maxRefusedClients) clients.delete(first);
-      clients.set(name, { count: 1, endsAtMs: nowMs + refusalsWindowMs });
+      const [first] = counts.keys();
+      if (first !== undefined && counts.size >= maxCounted && !counts.has(name)) counts.delete(first);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
     },
-    waitMs(address: string, nowMs: number): number {
-      const { count = 0, endsAtMs = nowMs } = clients.get(nameOf(address)) ?? {};
-      return count < maxRefusals ? 0 : Math.max(0, endsAtMs - nowMs);
-    },
+    waitMs: (name: string, nowMs: number) => ((counts.get(name) ?? 0) < most ? 0 : Math.max(0, endsAtMs - nowMs)),
   };
 }

@@ -1,29 +1,26 @@
 import { isUtf8 } from "node:buffer";
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyBodyParser, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { FIELD_NAMES, type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { estimateFootprint } from "../../contract/footprint/arithmetic.ts";
+import { FIELD_PREFIX, START_TEXTS } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
-import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { RECEIPT_FIELD, SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
-import { errorName } from "../log.ts";
-import type { AcceptanceRules } from "../store/intake.ts";
-import { inTime, StoreUnavailable } from "../store/model.ts";
-import type { Store } from "../store/store.ts";
+import { errorName } from "../errors.ts";
+import { inTime, StoreUnavailable } from "../store/errors.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
-import { networksOf } from "./client-address.ts";
-import { limitRefusals } from "./limits.ts";
-import { type Site, sentQuery } from "./pages.ts";
+import { networkNames, networksOf } from "./client-address.ts";
+import { countPerWindow, type Limits } from "./limits.ts";
+import { type ReceiptOptions, type SendAnswer, sentQuery } from "./receipt.ts";
 
-export interface SendEmailOptions {
+export interface SendEmailOptions extends ReceiptOptions {
   config: Config;
-  store: Pick<Store, "intake" | "secret">;
-  rules: AcceptanceRules;
-  site: Pick<Site, "limits" | "answerRefusal">;
+  limits: Limits;
+  sendAnswer: SendAnswer;
   meter?: Meter | undefined;
-  /** The time in a test; without it, the database's. */
-  now?: (() => Date) | undefined;
   onStored(state: "queued" | "quarantined"): void;
   onNotStored(): void;
   noteDefect(error: unknown): void;
@@ -33,6 +30,16 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 /** The headers that decide about a message. None is longer than 300 characters in a request that we accept. */
 const READ_HEADERS = ["content-type", "host", "idempotency-key", "origin", "sec-fetch-site", "x-forwarded-for"];
 const MAX_HEADER_LENGTH = 1000;
+const OUR_NAMES: readonly string[] = [
+  ...FIELD_NAMES,
+  ...[TRAP_FIELD, RECEIPT_FIELD, "footprint"],
+  ...Object.keys(START_TEXTS),
+];
+const OUR_PAIRS = new RegExp(
+  `(?:^|&)(${[...OUR_NAMES.map(RegExp.escape), RegExp.escape(FIELD_PREFIX)].join("|")}[^=&]*)(?=[=&]|$)[^&]*`,
+  "g",
+);
+const REPEATED = "This message has arrived, and was sent several times. Please wait before you send it again.";
 /** Refusals of this kind have a limit of their own per client. */
 const COUNTED_STATUSES: readonly number[] = [400, 413, 415, 422];
 
@@ -44,15 +51,11 @@ interface RefusalDetails {
 }
 
 class Refusal extends Error {
-  readonly status: number;
-  readonly reason: RefusalReason;
-  readonly details: RefusalDetails;
+  readonly details: RefusalDetails & { status: number; reason: RefusalReason };
 
   constructor(status: number, reason: RefusalReason, text: string, details: RefusalDetails = {}) {
     super(text);
-    this.status = status;
-    this.reason = reason;
-    this.details = details;
+    this.details = { ...details, status, reason };
   }
 }
 
@@ -75,20 +78,26 @@ const AWAY = new Refusal(
 export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    const { rules, config } = options;
-    const { limits } = options.site;
+    const { config, limits } = options;
     const parseJson = scope.getDefaultJsonParser("error", "error") as FastifyBodyParser<string>;
     scope.addContentTypeParser(["application/json", FORM_TYPE], (request, stream: IncomingMessage, done) => {
       const parse = (body: Buffer) => {
-        if (!isUtf8(body) || (isForm(request) && !isUtf8(percentDecoded(body)))) done(INVALID_UTF8);
-        else if (isForm(request)) done(null, Object.fromEntries(new URLSearchParams(body.toString())));
+        const name = `${clientOf(request)} ${hash("sha256", body, "base64url")}`;
+        noted.set(request, name);
+        const retryAfterMs = repeats?.waitMs(name, nowMs()) ?? 0;
+        if (retryAfterMs > 0) throw new Refusal(429, "limited", REPEATED, { retryAfterMs, isEarly: true });
+        if (!isUtf8(body)) throw INVALID_UTF8;
+        if (isForm(request)) done(null, readForm(body.toString()));
         else parseJson(request, body.toString(), done);
       };
-      readBody(stream, limits.maxBodyBytes).then(parse, done);
+      readBody(stream, limits.maxBodyBytes).then(parse).catch(done);
     });
 
-    const nowMs = () => (options.now?.() ?? new Date()).getTime();
-    const refusals = rules.rateLimits.length > 0 ? limitRefusals(limits) : null;
+    const nowMs = () => options.now?.().getTime() ?? performance.now();
+    const isLimited = config.rateLimits.length > 0;
+    const refusals = isLimited ? countPerWindow(limits.maxRefusals, limits) : null;
+    const repeats = isLimited ? countPerWindow(limits.maxRepeats, limits) : null;
+    const noted = new WeakMap<FastifyRequest, string>();
 
     scope.addHook("onRequest", (request, reply, next) => {
       if (READ_HEADERS.some((name) => (request.headers[name]?.length ?? 0) > MAX_HEADER_LENGTH)) {
@@ -100,7 +109,7 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
         reply.header("access-control-allow-origin", request.headers.origin).header("vary", "origin");
         reply.header("access-control-expose-headers", "retry-after");
       }
-      const retryAfterMs = (request.method === "POST" && refusals?.waitMs(request.ip, nowMs())) || 0;
+      const retryAfterMs = (request.method === "POST" && refusals?.waitMs(clientOf(request), nowMs())) || 0;
       if (retryAfterMs === 0) return next();
       const text = `Several of your messages were refused. Please try again in ${durationInWords(retryAfterMs)}.`;
       next(new Refusal(429, "limited", text, { retryAfterMs, isEarly: true }));
@@ -112,13 +121,17 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
       reply.header("access-control-max-age", "86400").header("allow", "GET, HEAD, OPTIONS, POST");
       return reply.code(204).send();
     });
-    scope.post("/send-email", (request, reply) => acceptMessage(request, reply, options));
+    scope.post("/send-email", async (request, reply) => {
+      await acceptMessage(request, reply, options);
+      repeats?.note(noted.get(request) ?? "", nowMs());
+      return reply;
+    });
     // The address that a browser shows after a refused post without script.
     scope.get("/send-email", async (_request, reply) => reply.code(303).header("location", "/contact").send());
     scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
       const refusal = refusalOf(error);
-      const isCounted = COUNTED_STATUSES.includes(refusal.status) && !refusal.details.isEarly;
-      if (isCounted) refusals?.note(request.ip, nowMs());
+      const { status, isEarly } = refusal.details;
+      if (COUNTED_STATUSES.includes(status) && !isEarly) refusals?.note(clientOf(request), nowMs());
       return answerError(error, refusal, request, reply, options);
     });
   });
@@ -129,6 +142,30 @@ function shortPage(error: string): string {
   const head =
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">';
   return `<!doctype html><html lang="en">${head}<title>Not sent</title><h1>Your message was not sent</h1><p>${error}<p>Go back: your text is still in the form.`;
+}
+
+const clientOf = ({ ip }: FastifyRequest) => networkNames(ip)[0]?.name ?? "";
+
+/**
+ * Reads each of our own names once, because a body may have thousands of names. Of unknown ones for the estimate, which
+ * are refused, the last is enough.
+ */
+function readForm(body: string): Record<string, string> {
+  const known = new Map<string, string>();
+  for (const [pair, name = ""] of decodeNames(body).matchAll(OUR_PAIRS)) {
+    known.set(OUR_NAMES.includes(name) ? name : FIELD_PREFIX, pair);
+  }
+  return Object.fromEntries(new URLSearchParams([...known.values()].join("")));
+}
+
+/** All at once, which is faster than name by name. Codes of characters that mean something in a form stay codes. */
+function decodeNames(body: string): string {
+  const withoutLonePercent = body.replaceAll(/%(?![0-9a-f]{2})/gi, "%25");
+  try {
+    return decodeURIComponent(withoutLonePercent.replaceAll(/%(?=2[56b]|3d)/gi, "%25"));
+  } catch {
+    throw INVALID_UTF8;
+  }
 }
 
 function isForm({ headers }: FastifyRequest): boolean {
@@ -159,11 +196,6 @@ function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-function percentDecoded(body: Buffer): Buffer {
-  const toByte = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
-  return Buffer.from(body.toString("latin1").replaceAll(/%([0-9a-f]{2})/gi, toByte), "latin1");
-}
-
 /** Browsers send `Origin` with every cross-site post, and pages cannot forge it. */
 export function judgeOrigin(
   headers: IncomingHttpHeaders,
@@ -179,7 +211,7 @@ export function judgeOrigin(
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, options: SendEmailOptions) {
-  const { store, rules, meter, now, onStored } = options;
+  const { config, meter, now, onStored } = options;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new Refusal(400, "malformed", "Send the message as a JSON object.");
@@ -197,16 +229,15 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const { message } = parsed;
   const footprint = inputs && estimateFootprint(inputs, message.country);
 
-  const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
-  const trap = (body as Record<string, unknown>)[TRAP_FIELD];
-  const submission = {
-    message,
-    footprint,
-    idempotencyKey,
-    networks: isClientNeeded ? networksOf(request.ip, store.secret) : [],
-    isTrapped: trap !== undefined && trap !== "",
-  };
-  const acceptance = await inTime(store.intake.accept(submission, rules, now?.() ?? null));
+  const isClientNeeded = config.rateLimits.length > 0 || idempotencyKey !== null;
+  const isTrapped = ![undefined, ""].includes((body as Record<string, string>)[TRAP_FIELD]);
+  const { secret, acceptance } = await inTime(
+    options.openedStore().then(async ({ intake, secret }) => {
+      const networks = isClientNeeded ? networksOf(request.ip, secret) : [];
+      const submission = { message, footprint, idempotencyKey, networks, isTrapped };
+      return { secret, acceptance: await intake.accept(submission, now?.() ?? null) };
+    }),
+  );
   if (acceptance.kind === "key-reused") {
     throw new Refusal(422, "key-reused", "This Idempotency-Key was already used for another message.");
   }
@@ -216,31 +247,28 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     throw new Refusal(429, "limited", error, { retryAfterMs });
   }
   const { reference } = acceptance;
-  if (acceptance.kind === "stored") {
-    const { state } = acceptance;
-    meter?.accepted(state);
-    request.log.info({ event: "accepted", reference, state }, "message accepted");
-    onStored(state);
-  } else {
-    meter?.accepted("repeated");
-    request.log.info({ event: "repeated", reference }, "message already stored");
-  }
+  const state = acceptance.kind === "stored" ? acceptance.state : acceptance.kind;
+  meter?.accepted(state);
+  request.log.info({ event: "accepted", reference, state }, "message accepted");
+  if (state !== "repeated") onStored(state);
   const estimate = footprint && { footprint: { totalKg: footprint.totalKg } };
   reply.header("cache-control", "no-store");
   if (!isForm(request)) return reply.send({ success: true, reference, ...estimate } satisfies SendEmailAnswer);
   // To the page beside this address, also for a form on another origin: a static host cannot write the reference.
-  const query = sentQuery(reference, store.secret);
-  return reply.code(303).header("location", `contact?${query}#${SENT_ALERT_ID}`).send();
+  const path = request.originalUrl.split(/[?#]/, 1).join("").split("/");
+  const slashes = path.reverse().findIndex((part) => part !== "");
+  const location = `${"../".repeat(slashes)}contact?${sentQuery(reference, secret)}#${SENT_ALERT_ID}`;
+  return reply.code(303).header("location", location).send();
 }
 
-function answerError(
+async function answerError(
   error: Error,
-  { status, reason, message: text, details }: Refusal,
+  { message: text, details }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
-  { site, meter, onNotStored, noteDefect }: SendEmailOptions,
-): FastifyReply {
-  const { fields, retryAfterMs, isEarly } = details;
+  { sendAnswer, meter, onNotStored, noteDefect }: SendEmailOptions,
+): Promise<FastifyReply> {
+  const { status, reason, fields, retryAfterMs, isEarly } = details;
   meter?.refused(reason);
   if (reason === "store-unavailable") {
     onNotStored();
@@ -253,11 +281,14 @@ function answerError(
   }
   reply.code(status).header("cache-control", "no-store");
   if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
-  const body = { success: false, error: text, ...(fields && { fields }) } as const;
-  if (!isForm(request)) return reply.send(body);
+  if (!isForm(request)) return reply.send({ success: false, error: text, ...(fields && { fields }) });
   if (isEarly) return reply.type("text/html; charset=utf-8").send(shortPage(text));
-  site.answerRefusal(reply, status, body, request.body as Readonly<Record<string, string>> | undefined);
-  return reply;
+  // Undefined if the body could not be read.
+  const values = request.body as Readonly<Record<string, string>> | undefined;
+  const cause = status === 400 ? "Your message could not be read." : text;
+  const rest = values ? "Nothing you typed is lost." : "Go back one page to find what you typed.";
+  const answered = { kind: "refused", error: `${cause} ${rest}`, errors: fields ?? {}, values: values ?? {} } as const;
+  return sendAnswer(reply, answered);
 }
 
 function refusalOf(error: Error & { statusCode?: number }): Refusal {

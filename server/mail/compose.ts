@@ -1,13 +1,13 @@
-import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { CONTACT_FIELDS, countryName, FIELD_NAMES } from "../../contract/contact-message.ts";
-import { quote } from "../../contract/desk.ts";
-import { needsSmtpUtf8 } from "../../contract/email-address.ts";
+import { comparableEmail, needsSmtpUtf8 } from "../../contract/email-address.ts";
 import { fillFacts } from "../../contract/facts.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes, estimateSummary, type Price } from "../../contract/footprint/words.ts";
+import { quote } from "../../contract/quoted-text.ts";
+import { mailPart, messageIdOf, type OwnMail } from "../message-id.ts";
 import { QUARANTINE_REASON } from "../message-words.ts";
 import type { StoredMessage } from "../store/model.ts";
 import type { ThreadedReply } from "../store/replies.ts";
@@ -36,16 +36,14 @@ function teamSubject({ reference, name, country }: StoredMessage): string {
   return headerText(`[${reference}] Message from ${name}${country && `, ${countryName(country)}`}`);
 }
 
-type MessageIds = Pick<StoredMessage, "id" | "reference">;
-
 /** `to` is the only recipient, because the envelope is not derived from any header. */
-function plainMail(to: string, ids: MessageIds, { brand, mailFrom }: MailIdentity, date: Date, part?: string) {
+function plainMail(to: string, ids: OwnMail, { brand, mailFrom }: MailIdentity, date: Date, part?: string) {
   return {
     reference: ids.reference,
     envelope: { from: mailFrom, to: [to] },
     from: { name: headerText(brand), address: mailFrom },
     to: { name: "", address: to },
-    messageId: messageId(ids, mailFrom, part),
+    messageId: messageIdOf({ ...ids, part }, mailFrom),
     date,
     // Quoted-printable keeps every line end, dot and trailing space as typed, and needs no 8-bit mail server.
     encoding: "quoted-printable",
@@ -66,7 +64,7 @@ function teamMail(message: StoredMessage, identity: MailIdentity, date: Date, pa
  * no sender: if it cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(
-  { id, reference, email }: MessageIds & Pick<StoredMessage, "email">,
+  { id, reference, email }: OwnMail & Pick<StoredMessage, "email">,
   identity: MailIdentity,
   now: Date,
 ): ComposedMail {
@@ -85,23 +83,34 @@ export function composeAcknowledgement(
   };
 }
 
+const MAX_REFERENCES = 20;
+
 /**
- * A reply to the last mail that the sender has: the acknowledgement or an earlier reply. It also refers to the message's
+ * A reply to the sender's last answer, else to the last mail that the sender has: the acknowledgement or an earlier
+ * reply. It also refers to the message's
  * mail, which only the team has, so that the answer belongs to the team's thread.
  */
 export function composeReply(
   message: StoredMessage,
   identity: MailIdentity,
-  { key, earlier, subject, text }: ThreadedReply,
+  { key, earlier, subject, text, recipient }: ThreadedReply,
   now: Date,
 ): ComposedMail {
-  const part = partOf("reply", key);
+  const part = mailPart("reply", key);
   const isAcknowledged = message.deliveries.acknowledgement?.state === "delivered";
-  const received = [...(isAcknowledged ? ["ack"] : []), ...earlier.map((one) => partOf("reply", one))];
-  const references = [undefined, ...received].map((one) => messageId(message, identity.mailFrom, one));
-  const inReplyTo = received.length > 0 && references.at(-1);
+  const idOf = (part?: string) => messageIdOf({ ...message, part }, identity.mailFrom);
+  const to = recipient ?? message.email;
+  // A mail without a Message-ID is known by something else.
+  const mails = earlier.filter((one) => "key" in one || one.mailId.startsWith("<"));
+  const before = [
+    ...(isAcknowledged ? [idOf("ack")] : []),
+    ...mails.map((one) => ("key" in one ? idOf(mailPart("reply", one.key)) : one.mailId)),
+  ];
+  const answer = mails.findLast((one) => "sender" in one && one.sender === comparableEmail(to));
+  const inReplyTo = answer && "mailId" in answer ? answer.mailId : before.at(-1);
+  const references = [idOf(), ...before.slice(1 - MAX_REFERENCES)];
   return {
-    ...plainMail(message.email, message, identity, now, part),
+    ...plainMail(to, message, identity, now, part),
     part,
     replyTo: { name: "", address: identity.mailTo },
     subject,
@@ -118,9 +127,10 @@ export function composeCopy(
   { key, earlier, text }: ThreadedReply,
   now: Date,
 ): ComposedMail {
-  const part = partOf("copy", key);
-  const parts = [undefined, ...earlier.map((one) => partOf("copy", one))];
-  const references = parts.map((one) => messageId(message, identity.mailFrom, one));
+  const part = mailPart("copy", key);
+  const copies = earlier.flatMap((one) => ("key" in one ? mailPart("copy", one.key) : []));
+  const parts = [undefined, ...copies];
+  const references = parts.map((one) => messageIdOf({ ...message, part: one }, identity.mailFrom));
   return {
     ...teamMail(message, identity, now, part),
     part,
@@ -131,10 +141,6 @@ export function composeCopy(
   };
 }
 
-function partOf(kind: "reply" | "copy", key: string): string {
-  return `${kind}-${key.slice(0, 8)}`;
-}
-
 function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, text: string): string {
   return [text, ...(mailSignature ? [mailSignature] : []), `${quote(message)}\n`].join("\n\n");
 }
@@ -142,13 +148,6 @@ function replyBody(message: StoredMessage, { mailSignature }: MailIdentity, text
 /** Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, unless it has a space. */
 function headerText(text: string): string {
   return text.replaceAll("=?", "= ?");
-}
-
-/** The same for every attempt, so that mail programs can recognise an email that was sent twice. */
-function messageId({ reference, id }: MessageIds, mailFrom: string, part?: string): string {
-  const local = `${reference}.${id}${part ? `.${part}` : ""}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
-  const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
-  return `<${local}@${domain || "localhost"}>`;
 }
 
 /** The visitor's text comes last, so that nothing in it can look like one of our lines. */

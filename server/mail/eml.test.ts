@@ -59,6 +59,6 @@ it("removes a message's files: mail and acknowledgement, finished or not, and no
   for (const name of names) await writeFile(join(folder, name), name);
   expect(await removeEmls(dataDir, ["BC-AAAA-AA", "BC-CCCC-CC", "BC-DDDD-DD"])).toBe(5);
   expect((await readdir(folder)).sort()).toEqual(["BC-BBBB-BB.eml", ...others].sort());
-  await createEmlMailer(dataDir).undo?.({ reference: "BC-BBBB-BB" });
+  await createEmlMailer(dataDir).removeFiles?.({ reference: "BC-BBBB-BB" });
   expect((await readdir(folder)).sort()).toEqual(others.sort());
 });

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
-import { errorName, isSystemError } from "../log.ts";
+import { errorName, isSystemError } from "../errors.ts";
 import { compile, MailError, type Mailer } from "./mailer.ts";
 
 const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
@@ -26,7 +26,7 @@ export function createEmlMailer(dataDir: string): Mailer {
         throw new MailError("temporary", problem);
       }
     },
-    undo: async ({ reference }) => void (await removeEmls(dataDir, [reference])),
+    removeFiles: async ({ reference }) => void (await removeEmls(dataDir, [reference])),
     async close() {},
   };
 }

@@ -14,7 +14,7 @@ export interface Mailer {
   /** Resolves once the email is accepted or on disk; rejects only with a MailError, in bounded time. */
   send(mail: ComposedMail): Promise<void>;
   /** Removes all emails of a message, finished or not. Absent if that is impossible. */
-  undo?(message: { reference: string }): Promise<void>;
+  removeFiles?(message: { reference: string }): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -2,12 +2,20 @@ import { expect, it } from "vitest";
 import { type FailureKind, MailError } from "./mailer.ts";
 import { classifySmtpError } from "./smtp.ts";
 
+const PLACE = "localhost:25";
+
 it.each<[failure: Record<string, unknown>, kind: FailureKind, text: RegExp]>([
   [{ code: "EENVELOPE", responseCode: 450, command: "RCPT TO" }, "temporary", /^450 .*\(RCPT TO\)$/],
   [{ code: "EAUTH", responseCode: 454, command: "AUTH PLAIN" }, "temporary", /^454 /],
   [{ code: "EENVELOPE", responseCode: 503, command: "MAIL FROM" }, "temporary", /^503 /],
   [{ code: "EPROTOCOL", responseCode: 554, command: "CONN" }, "temporary", /^554 /],
-  [{ code: "ESOCKET", originalCode: "ECONNREFUSED", command: "CONN" }, "temporary", /ECONNREFUSED/],
+  [
+    { code: "ESOCKET", originalCode: "ECONNREFUSED", command: "CONN" },
+    "temporary",
+    /^the mail server at localhost:25 refuses connections$/,
+  ],
+  [{ code: "EDNS", originalCode: "ENOTFOUND" }, "temporary", /^the mail server at localhost:25 cannot be found: /],
+  [{ code: "ETIMEDOUT", command: "CONN" }, "temporary", /^the mail server at localhost:25 does not answer$/],
   [{}, "temporary", /no code/],
   [{ code: "EMESSAGE", response: "zzz", command: "DATA" }, "temporary", /no usable answer/],
   [{ code: "EENVELOPE", responseCode: 550, command: "RCPT TO" }, "permanent", /^550 mailbox refused .*\(RCPT TO\)$/],
@@ -21,7 +29,7 @@ it.each<[failure: Record<string, unknown>, kind: FailureKind, text: RegExp]>([
   [{ code: "ESOCKET", originalCode: "SELF_SIGNED_CERT_IN_CHAIN" }, "blocked", /SELF_SIGNED.*SMTP_URL/],
   [{ code: "ESOCKET", originalCode: "ERR_TLS_CERT_ALTNAME_INVALID" }, "blocked", /ALTNAME/],
 ])("classifies %j as %s", (failure, kind, text) => {
-  const error = classifySmtpError(Object.assign(new Error("550 <ada@example.org> unknown"), failure));
+  const error = classifySmtpError(Object.assign(new Error("550 <ada@example.org> unknown"), failure), PLACE);
   expect(error).toBeInstanceOf(MailError);
   expect(error.kind).toBe(kind);
   expect(error.message).toMatch(text);
@@ -35,5 +43,5 @@ it("leaves the server's text and invalid codes out of the error message", () => 
     responseCode: 550,
     response: "550 <ada@example.org> unknown",
   });
-  expect(classifySmtpError(error).message).not.toMatch(/ada|secret|c2VjcmV0/);
+  expect(classifySmtpError(error, PLACE).message).not.toMatch(/ada|secret|c2VjcmV0/);
 });

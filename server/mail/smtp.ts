@@ -9,21 +9,21 @@ const require = createRequire(import.meta.url);
 const { parseConnectionUrl }: typeof import("nodemailer/lib/shared") = require("nodemailer/lib/shared");
 const Connection: typeof SMTPConnection = require("nodemailer/lib/smtp-connection");
 
-export interface SmtpLimits {
-  connectMs: number;
+export const SMTP_LIMITS = {
+  connectMs: 15_000,
   /** The longest silence of the server during an attempt. */
-  silenceMs: number;
+  silenceMs: 60_000,
   /** For a whole attempt: a server may answer in small pieces. */
-  attemptMs: number;
-}
-
-export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
+  attemptMs: 120_000,
+};
+export type SmtpLimits = typeof SMTP_LIMITS;
 
 type Server = ReturnType<typeof parseConnectionUrl>;
 
 /** Each email has a connection of its own. Sends credentials only over an encrypted connection. */
 export function createSmtpMailer(smtpUrl: string, clock = systemClock, limits = SMTP_LIMITS) {
   const server = parseConnectionUrl(smtpUrl);
+  const place = `${server.host}:${server.port ?? (server.secure ? 465 : 587)}`;
   const open = new Set<SMTPConnection>();
 
   /** Rejects only with a MailError. */
@@ -41,7 +41,7 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock, limits = 
     try {
       await withinMs(limits.attemptMs, Promise.race([attempt(), failed.promise]), outOfTime, clock);
     } catch (error) {
-      throw classifySmtpError(error);
+      throw classifySmtpError(error, place);
     } finally {
       connection.close();
       open.delete(connection);
@@ -49,7 +49,7 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock, limits = 
   }
 
   return {
-    destination: `SMTP server ${server.host}:${server.port ?? (server.secure ? 465 : 587)}`,
+    destination: `SMTP server ${place}`,
     async send(mail) {
       let isContentSent = false;
       await connected(async (connection) => {
@@ -115,16 +115,23 @@ const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 
 const NO_SMTPUTF8 = "the mail server does not support addresses with letters such as é (SMTPUTF8)";
 
-/** The message contains only codes, because a server's text may contain addresses. */
-export function classifySmtpError(error: unknown): MailError {
+/** The message contains only codes, because a server's text may contain addresses. `place`: the server's host and port. */
+export function classifySmtpError(error: unknown, place: string): MailError {
   if (error instanceof MailError) return error;
   const details = Object(error) as Readonly<Record<string, unknown>>;
-  const failure = classify(details);
+  const failure = classify(details, place);
   failure.response = String(details.response ?? "");
   return failure;
 }
 
-function classify(error: Readonly<Record<string, unknown>>): MailError {
+/** What a connection that failed means, by the system's code. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refuses connections",
+  ETIMEDOUT: "does not answer",
+  ENOTFOUND: "cannot be found: check its name in SMTP_URL",
+};
+
+function classify(error: Readonly<Record<string, unknown>>, place: string): MailError {
   const reply = typeof error.responseCode === "number" && error.responseCode >= 400 ? error.responseCode : 0;
   const code = plainCode(error.code);
   // The system's or TLS library's code, if nodemailer replaced it with its own.
@@ -150,7 +157,8 @@ function classify(error: Readonly<Record<string, unknown>>): MailError {
   if (UNSENDABLE.includes(code) && !error.response) {
     return new MailError("permanent", `the email is not valid (${code})`);
   }
-  return new MailError("temporary", `no connection to the mail server, or no usable answer (${cause || "no code"})`);
+  const what = UNREACHABLE[cause] ?? `broke the connection, or gave no usable answer (${cause || "no code"})`;
+  return new MailError("temporary", `the mail server at ${place} ${what}`);
 }
 
 function authenticationError(reply: string): MailError {

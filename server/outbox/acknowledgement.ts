@@ -1,44 +1,13 @@
-import { canonicalEmail } from "../../contract/email-address.ts";
-import { composeAcknowledgement } from "../mail/compose.ts";
-import type { Queue } from "../store/queue.ts";
-import { DAY_MS, HOUR_MS } from "../time.ts";
-import { type MailOptions, sendingBy } from "./mail.ts";
-import type { Sender } from "./outbox.ts";
+import { comparableEmail } from "../../contract/email-address.ts";
 
-type AcknowledgementOptions = MailOptions & { queue: Pick<Queue, "admit"> };
-
-/** More messages than a small company gets in an hour; it stops a flood to many addresses. */
-const ACKNOWLEDGEMENTS_PER_HOUR = 100;
-const EVERYBODY = "acknowledgements";
-
-export function acknowledgementSender({ mailer, queue, identity }: AcknowledgementOptions): Sender {
-  const ownMailboxes = [identity.mailTo, identity.mailFrom, identity.contactEmail].map(mailboxOf);
-  return {
-    channel: "acknowledgement",
-    concurrency: 2,
-    async admit(claim, given) {
-      const { email } = claim.message;
-      const mailbox = mailboxOf(email);
-      if (ownMailboxes.includes(mailbox)) return "own-address";
-      if (!isReadByPerson(email)) return "not-a-person";
-      const limits = [
-        { name: `acknowledgement to ${mailbox}`, count: 1, windowMs: DAY_MS },
-        { name: EVERYBODY, count: ACKNOWLEDGEMENTS_PER_HOUR, windowMs: HOUR_MS },
-      ];
-      const reached = await queue.admit(claim, limits, given);
-      if (reached === null) return null;
-      return reached === EVERYBODY ? "hourly-limit" : "address-limit";
-    },
-    ...sendingBy(mailer, ({ message }, now) => composeAcknowledgement(message, identity, now)),
-  };
-}
+// To which addresses an acknowledgement is sent, which nobody has asked for.
 
 /**
  * The same for all spellings that usually lead to one mailbox, so that one person cannot get many mails. If a provider
  * distinguishes them, two people share a limit.
  */
 export function mailboxOf(email: string): string {
-  const address = canonicalEmail(email).toLowerCase();
+  const address = comparableEmail(email);
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at).split("+", 1).join("").replaceAll(".", "");
   const domain = address.slice(at + 1);

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { contactFieldsOf } from "../../contract/contact-message.ts";
 import type { Config } from "../config.ts";
-import { errorCode } from "../log.ts";
+import { errorCode } from "../errors.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
 export type HookSettings = NonNullable<Config["hook"]>;
@@ -10,7 +10,7 @@ export function hookSender(settings: HookSettings): Sender {
   return {
     channel: "hook",
     concurrency: 3,
-    async send({ message }, now) {
+    async send({ message, claimedAt }) {
       const { id, reference, acceptedAt, footprint } = message;
       const event: HookEvent = {
         id: `${reference}.${id}`,
@@ -18,7 +18,7 @@ export function hookSender(settings: HookSettings): Sender {
         timestamp: acceptedAt,
         data: { reference, acceptedAt, ...contactFieldsOf(message), footprint },
       };
-      return postEvent(settings, event, now);
+      return postEvent(settings, event, claimedAt);
     },
   };
 }

@@ -1,8 +1,11 @@
-import { createDefectLog, errorName, type Log } from "../log.ts";
+import { once } from "node:events";
+import { errorName } from "../errors.ts";
+import { createDefectLog, type Log } from "../log.ts";
 import type { FailureKind } from "../mail/mailer.ts";
 import { EVENT_NAME } from "../message-words.ts";
-import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/model.ts";
-import { type Claim, GIVEN_UP, LEASE_MS, type Outcome } from "../store/queue.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import { type Channel, GIVEN_UP, rulesOf, type SkipReason, type StoredMessage } from "../store/model.ts";
+import { type Claim, LEASE_MS, type Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
 import type { Store } from "../store/store.ts";
 import { type Clock, DAY_MS, MINUTE_MS, repeat, systemClock, withinMs } from "../time.ts";
@@ -24,12 +27,12 @@ export interface Sender {
   destination?: string;
   concurrency: number;
   /** Resolves to `null` once the receiver has the delivery, otherwise to the failure. */
-  send(claim: Claim, now: Date): Promise<Failure | null>;
+  send(claim: Claim): Promise<Failure | null>;
   /** Sends a copy of what was delivered, once: a failure is in the log and in the history, and repeats nothing. */
-  sendCopy?(claim: Claim, now: Date): Promise<Failure | null>;
+  sendCopy?(claim: Claim): Promise<Failure | null>;
   admit?(claim: Claim, given: Date | null): Promise<SkipReason | null>;
   /** Removes the files of a message that was erased while it was being sent. */
-  undo?: ((message: StoredMessage) => Promise<void>) | undefined;
+  removeFiles?: ((message: StoredMessage) => Promise<void>) | undefined;
   close?(): Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export interface OutboxOptions {
   log: Log;
   meter?: Pick<Meter, "attempted"> | undefined;
   /** For a test. Otherwise deliveries follow the database's own time. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   random?: () => number;
   /** Finds due deliveries that nothing reports, such as those of a node that died. */
   pollIntervalMs?: number;
@@ -104,41 +107,45 @@ type WorkerOptions = OutboxOptions & { noteDefect: (error: unknown) => boolean }
 
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
 function startWorker(sender: Sender, options: WorkerOptions) {
-  const { senders, log, meter, noteDefect, onPauseChange } = options;
-  const { messages, queue } = options.store;
-  const { clock = systemClock, random = Math.random, pollIntervalMs = 30_000 } = options;
+  const { senders, store, log, meter, noteDefect } = options;
+  const { clock = systemClock, pollIntervalMs = 30_000 } = options;
   const { channel } = sender;
-  const { name, triedForMs, maxUnknown = Number.POSITIVE_INFINITY } = rulesOf(channel);
-  const next = senders.find((other) => rulesOf(other.channel).queuedBy === channel)?.channel ?? null;
-  const failureLevel = rulesOf(channel).trouble === null ? "warn" : "error";
   const time = () => options.clock?.now() ?? null;
-  /** While a pause lasts, one attempt at a time is made, after a wait. */
-  let pause: { reason: string; since: Date; waitMs: number; isWaiting: boolean } | null = null;
   /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
   let isFlushWanted = true;
   /** One promise for each claimed delivery, until its result is saved. */
   const attempts = new Set<Promise<void>>();
   /** Claims whose result could not be saved yet. */
   const unsaved = new Set<Claim>();
-  let isStopping = false;
-  const stopping = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const pause = createPause(channel, { ...options, clock }, () => rounds.soon());
+  const next = senders.find((other) => rulesOf(other.channel).queuedBy === channel)?.channel ?? null;
+  const stopping = stop.signal;
+  const stopped = once(stopping, "abort");
+  const line: Line = { ...options, sender, clock, time, next, pollIntervalMs, noteStoreError, stopping, stopped };
+  // Last, because the first round starts at once.
   const rounds = repeat(startDue, pollIntervalMs, clock, true);
 
   /** Never rejects. */
   async function startDue(): Promise<void> {
-    const room = (pause ? 1 : sender.concurrency) - attempts.size;
+    const room = (pause.current ? 1 : sender.concurrency) - attempts.size;
     // A delivery that was sent but not marked must not be claimed and sent again.
-    if (room <= 0 || pause?.isWaiting || unsaved.size > 0) return;
+    if (room <= 0 || unsaved.size > 0) return;
     try {
-      const claims = await queue.claim(channel, room, LEASE_MS, time());
+      // An operator who has repaired the cause ends the wait by a retry.
+      if (pause.isWaiting()) {
+        if (!(await store.queue.isRetriedSince(pause.beganAt()))) return;
+        pause.stopWaiting();
+      }
+      const claims = await store.queue.claim(channel, room, LEASE_MS, time());
       for (const claim of claims) start(claim);
       // Fails only after the claim, so that it prevents no sending.
-      if (isFlushWanted) isFlushWanted = (await queue.flushBacklog(channel, time())) === null;
-      const dueInMs = claims.length === room ? null : await queue.dueInMs(channel, time());
+      if (isFlushWanted) isFlushWanted = (await store.queue.flushBacklog(channel, time())) === null;
+      const dueInMs = claims.length === room ? null : await store.queue.dueInMs(channel, time());
       // Another server has locked the due deliveries that were not claimed, and may release them.
       if (dueInMs !== null) rounds.soon(dueInMs > 0 ? dueInMs : SHORTEST_WAIT_MS);
     } catch (error) {
-      noteStoreError(error);
+      noteStoreError(null, error);
     }
   }
 
@@ -150,150 +157,208 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     attempts.add(attempt);
   }
 
-  /** Never rejects. */
+  /** The life of a claimed delivery. Never rejects. */
   async function deliver(claim: Claim): Promise<void> {
-    const { message } = claim;
-    const { outcome, error } = isStopping ? { outcome: { kind: "returned" as const } } : await tryToSend(claim);
-    const { kind } = outcome;
-    const isSaved = await save(claim, outcome);
+    const startedAtMs = clock.elapsedMs();
+    const { outcome, error, answer } = stopping.aborted ? RETURNED : await tryToSend(claim, line);
+    if (answer !== undefined && pause.note(answer, claim.claimedAt) === "ended") isFlushWanted = true;
+    const isSaved = await save(claim, outcome, line);
     unsaved.delete(claim);
-    if (kind === "returned") return;
-    meter?.attempted(channel, isSaved ? kind : "unmarked");
+    if (outcome.kind === "returned") return;
+    meter?.attempted(channel, isSaved ? outcome.kind : "unmarked");
     if (!isSaved) return;
-    log[kind === "failed" ? failureLevel : "info"](
+    const nowMs = claim.claimedAt.getTime() + clock.elapsedMs() - startedAtMs;
+    log[outcome.kind === "failed" ? failureLevel(channel) : "info"](
       {
-        event: kind,
+        event: outcome.kind,
         channel,
-        reference: message.reference,
+        reference: claim.message.reference,
         attempts: claim.attempts,
-        ...(kind === "deferred" && { dueAt: new Date(clock.now().getTime() + outcome.delayMs) }),
+        ...(outcome.kind === "deferred" && { dueAt: new Date(nowMs + outcome.delayMs) }),
         ...(error !== undefined && { error }),
       },
-      EVENT_NAME[kind],
+      EVENT_NAME[outcome.kind],
     );
-    if (kind === "delivered") await copy(claim);
+    if (outcome.kind === "delivered") await sendCopy(claim, line);
   }
 
-  /** Never rejects. `error` is for the log. */
-  async function tryToSend(claim: Claim): Promise<{ outcome: Outcome; error?: string }> {
-    const { message, attempts } = claim;
-    const skipped = (error: SkipReason) => ({ outcome: { kind: "skipped", error }, error }) as const;
-    const isLate = triedForMs !== undefined && clock.now().getTime() > message.acceptedAt.getTime() + triedForMs;
-    if (isLate) return skipped("too-late");
-    let failure: Failure | null;
-    try {
-      const reason = await sender.admit?.(claim, time());
-      if (reason) return skipped(reason);
-      failure = await sender.send(claim, clock.now());
-    } catch (error) {
-      failure = toFailure(error);
-    }
-    noteAnswer(failure);
-    if (failure === null) return { outcome: { kind: "delivered" } };
-    const { kind, message: error, shown = error, isUnanswered = false } = failure;
-    if (kind === "blocked") return { outcome: { kind: "paused", error: shown }, error };
-    if (isUnanswered && attempts >= maxUnknown)
-      return { outcome: { kind: "failed", error: GIVEN_UP }, error: GIVEN_UP };
-    const delayMs = kind === "temporary" ? retryDelayMs(attempts, random) : null;
-    if (delayMs === null) return { outcome: { kind: "failed", error: shown }, error };
-    return { outcome: { kind: "deferred", delayMs, error: shown }, error };
-  }
-
-  function noteAnswer(failure: Failure | null): void {
-    if (failure?.kind === "blocked") {
-      // It started before the pause.
-      if (pause?.isWaiting) return;
-      const { message: error } = failure;
-      const isFirst = pause === null;
-      const waitMs = pause ? Math.min(pause.waitMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
-      const paused = { reason: error, since: pause?.since ?? clock.now(), waitMs, isWaiting: true };
-      pause = paused;
-      clock.setTimer(() => {
-        paused.isWaiting = false;
-        rounds.soon();
-      }, waitMs);
-      const text = `${name}: nothing can be sent: ${error}; messages are kept, next attempt in ${waitMs / 1000} s`;
-      log[isFirst ? failureLevel : "warn"]({ event: "queue-paused", channel, error }, text);
-      if (isFirst) onPauseChange?.();
-    } else if (pause && failure?.kind !== "temporary") {
-      pause = null;
-      isFlushWanted = true;
-      log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
-      onPauseChange?.();
-    }
-  }
-
-  /** Tries again until the store answers, and once more if the outbox stops. False if the result is not saved. */
-  async function save(claim: Claim, outcome: Outcome): Promise<boolean> {
-    const { reference } = claim.message;
-    let isLast = false;
-    for (let waitMs = SHORTEST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, pollIntervalMs)) {
-      try {
-        if (await queue.settle(claim, outcome, time(), next)) return true;
-        log.warn(
-          { event: "lease-lost", channel, reference },
-          "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
-        );
-        await removeIfErased(claim);
-        return false;
-      } catch (error) {
-        unsaved.add(claim);
-        noteStoreError(error, waitMs);
-        if (!(error instanceof StoreUnavailable)) {
-          log.error(
-            { event: "result-lost", channel, reference, error: errorName(error) },
-            "The result of an attempt could not be saved; the message may be sent again, with the same id",
-          );
-          return false;
-        }
-      }
-      if (isLast) return false;
-      await Promise.race([stopping.promise, new Promise<void>((resolve) => clock.setTimer(resolve, waitMs))]);
-      isLast = isStopping;
-    }
-  }
-
-  async function removeIfErased({ message }: Claim): Promise<void> {
-    if ((await messages.find(message.reference)) === null) await sender.undo?.(message);
-  }
-
-  function noteStoreError(error: unknown, waitMs = pollIntervalMs): void {
+  function noteStoreError(claim: Claim | null, error: unknown, waitMs = pollIntervalMs): void {
+    if (claim) unsaved.add(claim);
     if (noteDefect(error)) return;
     const text = `The database does not answer; next attempt in ${waitMs / 1000} s (count = unsaved results)`;
     log.warn({ event: "store-unavailable", channel, error: errorName(error), count: unsaved.size }, text);
   }
 
-  /** Never rejects. */
-  async function copy(claim: Claim): Promise<void> {
-    const failure = await sender.sendCopy?.(claim, clock.now()).catch(toFailure);
-    if (failure === null) await removeIfErased(claim).catch(noteDefect);
-    if (!failure) return;
-    const { message: error, shown = error } = failure;
-    const { reference } = claim.message;
-    log.warn({ event: "copy-failed", channel, reference, error }, EVENT_NAME["copy-failed"]);
-    await queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
-  }
-
-  /** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
-  function toFailure(error: unknown): Failure {
-    noteDefect(error);
-    return { kind: "temporary", message: `unexpected error (${errorName(error)})` };
-  }
-
   return {
     get pause(): Pause | null {
-      return pause && { channel, reason: pause.reason, since: pause.since };
+      return pause.current;
     },
     attempts,
     wake: () => rounds.soon(),
     /** Starts no more attempts, and waits for those in flight. */
     async stop(): Promise<void> {
-      isStopping = true;
-      stopping.resolve();
+      stop.abort();
       await rounds.stop();
       await Promise.all(attempts);
     },
   };
+}
+
+/** What the steps of a delivery need to know of their channel and its worker. */
+interface Line extends WorkerOptions {
+  sender: Sender;
+  clock: Clock;
+  time(): Date | null;
+  /** The channel that a delivery on this one queues. */
+  next: Channel | null;
+  pollIntervalMs: number;
+  noteStoreError(claim: Claim | null, error: unknown, waitMs: number): void;
+  stopping: AbortSignal;
+  stopped: Promise<unknown>;
+}
+
+/** `error` is for the log. `answer` is what the receiver said, if it was asked: a failure, or `null` for a success. */
+interface Attempt {
+  outcome: Outcome;
+  error?: string;
+  answer?: Failure | null;
+}
+
+const RETURNED: Attempt = { outcome: { kind: "returned" } };
+
+/** Never rejects. */
+async function tryToSend(claim: Claim, line: Line): Promise<Attempt> {
+  const { sender, time, noteDefect, random = Math.random } = line;
+  const { triedForMs } = rulesOf(sender.channel);
+  const skipped = (error: SkipReason): Attempt => ({ outcome: { kind: "skipped", error }, error });
+  const ageMs = claim.claimedAt.getTime() - claim.message.acceptedAt.getTime();
+  if (triedForMs !== undefined && ageMs > triedForMs) return skipped("too-late");
+  try {
+    const reason = await sender.admit?.(claim, time());
+    if (reason) return skipped(reason);
+    return attemptOf(claim, await sender.send(claim), random);
+  } catch (error) {
+    return attemptOf(claim, toFailure(error, noteDefect), random);
+  }
+}
+
+function attemptOf(
+  { channel, attempts, unknownOutcomes }: Claim,
+  answer: Failure | null,
+  random: () => number,
+): Attempt {
+  if (answer === null) return { outcome: { kind: "delivered" }, answer };
+  const { kind, message: error, shown = error, isUnanswered: isUnknown = false } = answer;
+  const { maxUnknown = Number.POSITIVE_INFINITY } = rulesOf(channel);
+  if (isUnknown && unknownOutcomes >= maxUnknown)
+    return { outcome: { kind: "failed", error: GIVEN_UP, isUnknown }, error: GIVEN_UP, answer };
+  if (kind === "blocked") return { outcome: { kind: "paused", error: shown, isUnknown }, error, answer };
+  const delayMs = kind === "temporary" ? retryDelayMs(attempts, random) : null;
+  if (delayMs === null) return { outcome: { kind: "failed", error: shown, isUnknown }, error, answer };
+  return { outcome: { kind: "deferred", delayMs, error: shown, isUnknown }, error, answer };
+}
+
+/** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
+function toFailure(error: unknown, noteDefect: WorkerOptions["noteDefect"]): Failure {
+  noteDefect(error);
+  return { kind: "temporary", message: `unexpected error (${errorName(error)})` };
+}
+
+/** Tries again until the store answers, and once more if the outbox stops. False if the result is not saved. */
+async function save(claim: Claim, outcome: Outcome, line: Line): Promise<boolean> {
+  const { store, time, next, clock, pollIntervalMs, log, stopping, stopped } = line;
+  const { channel, message } = claim;
+  let isLast = false;
+  for (let waitMs = SHORTEST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, pollIntervalMs)) {
+    try {
+      if (await store.queue.settle(claim, outcome, time(), next)) return true;
+      log.warn(
+        { event: "lease-lost", channel, reference: message.reference },
+        "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
+      );
+      await removeIfErased(claim, line);
+      return false;
+    } catch (error) {
+      line.noteStoreError(claim, error, waitMs);
+      if (!(error instanceof StoreUnavailable)) {
+        log.error(
+          { event: "result-lost", channel, reference: message.reference, error: errorName(error) },
+          "The result of an attempt could not be saved; the message may be sent again, with the same id",
+        );
+        return false;
+      }
+    }
+    if (isLast) return false;
+    await Promise.race([stopped, new Promise<void>((resolve) => clock.setTimer(resolve, waitMs))]);
+    isLast = stopping.aborted;
+  }
+}
+
+async function removeIfErased({ message }: Claim, { store, sender }: Line): Promise<void> {
+  if ((await store.messages.find(message.reference)) === null) await sender.removeFiles?.(message);
+}
+
+/** Never rejects. */
+async function sendCopy(claim: Claim, line: Line): Promise<void> {
+  const { sender, store, time, log, noteDefect } = line;
+  const { channel, message } = claim;
+  const failure = await sender.sendCopy?.(claim).catch((error) => toFailure(error, noteDefect));
+  if (failure === null) await removeIfErased(claim, line).catch(noteDefect);
+  if (!failure) return;
+  const { message: error, shown = error } = failure;
+  log.warn({ event: "copy-failed", channel, reference: message.reference, error }, EVENT_NAME["copy-failed"]);
+  await store.queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
+}
+
+/** While a pause lasts, one attempt at a time is made, after a wait. */
+function createPause(
+  channel: Channel,
+  { log, clock, onPauseChange }: Pick<OutboxOptions, "log" | "onPauseChange"> & { clock: Clock },
+  onWaited: () => void,
+) {
+  const { name } = rulesOf(channel);
+  let pause: { reason: string; since: Date; nextAt: Date; waitMs: number; isWaiting: boolean } | null = null;
+
+  function begin({ message: error }: Failure, now: Date): void {
+    const isFirst = pause === null;
+    const waitMs = pause ? Math.min(pause.waitMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+    const nextAt = new Date(now.getTime() + waitMs);
+    const paused = { reason: error, since: pause?.since ?? now, nextAt, waitMs, isWaiting: true };
+    pause = paused;
+    clock.setTimer(() => {
+      paused.isWaiting = false;
+      onWaited();
+    }, waitMs);
+    const text = `${name}: nothing can be sent: ${error}; messages are kept, next attempt in ${waitMs / 1000} s`;
+    log[isFirst ? failureLevel(channel) : "warn"]({ event: "queue-paused", channel, error }, text);
+    onPauseChange?.();
+  }
+
+  return {
+    get current(): Pause | null {
+      return pause && { channel, reason: pause.reason, since: pause.since, nextAt: pause.nextAt };
+    },
+    isWaiting: () => pause?.isWaiting ?? false,
+    stopWaiting: () => {
+      if (pause) pause.isWaiting = false;
+    },
+    /** When its present wait began. */
+    beganAt: () => (pause ? new Date(pause.nextAt.getTime() - pause.waitMs) : new Date(0)),
+    /** Begins, prolongs or ends the pause by what the receiver said. */
+    note(answer: Failure | null, now: Date): "ended" | null {
+      // An attempt that is blocked now may have started before the pause.
+      if (answer?.kind === "blocked" && !pause?.isWaiting) begin(answer, now);
+      if (pause === null || answer?.kind === "blocked" || answer?.kind === "temporary") return null;
+      pause = null;
+      log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
+      onPauseChange?.();
+      return "ended";
+    },
+  };
+}
+
+function failureLevel(channel: Channel): "warn" | "error" {
+  return rulesOf(channel).trouble === null ? "warn" : "error";
 }
 
 /**

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createFakeClock } from "../../tests/support/fake-clock.ts";
 import { createRecordingLog } from "../../tests/support/recording-log.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { StoreUnavailable } from "../store/model.ts";
+import { StoreUnavailable } from "../store/errors.ts";
 import { HOUR_MS } from "../time.ts";
 import { startPurge } from "./purge.ts";
 

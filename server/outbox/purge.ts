@@ -1,4 +1,5 @@
-import { createDefectLog, errorName, type Log } from "../log.ts";
+import { errorName } from "../errors.ts";
+import { createDefectLog, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import type { Store } from "../store/store.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";

@@ -6,6 +6,7 @@ import {
   type Channel,
   type Delivery,
   type EventKind,
+  mayHaveBeenSent,
   rulesOf,
   type StoredMessage,
 } from "./model.ts";
@@ -18,36 +19,36 @@ import type { RowOf } from "./tables.ts";
 // What operators do with messages: which messages allow an action, what it changes, and how that is undone.
 
 /** `taught` is the lesson for the spam filter. */
-export interface Change extends Partial<Pick<StoredMessage, "answeredAt" | "quarantineReason" | "taught">> {
+export interface Change
+  extends Partial<Pick<StoredMessage, "answeredAt" | "newAnswerAt" | "quarantineReason" | "taught">> {
   deliveries?: Partial<Record<Channel, Delivery>>;
 }
 
 interface Rule {
   isPossible(message: StoredMessage, now: Date): boolean;
-  /** Said after the state of a message that does not allow it. */
-  refusal: string;
   event?: EventKind;
   change?(message: StoredMessage, now: Date): Change;
 }
 
-const RULES: Readonly<Record<Action | "reply", Rule>> = {
+/** For one message: `again` sends its failed reply again, also if it may have been sent. */
+type OneByOne = "reply" | "again";
+
+const RULES: Readonly<Record<Action | OneByOne, Rule>> = {
   retry: {
     isPossible: (message, now) => Object.keys(retried(message, now)).length > 0,
-    refusal: "only failed or queued messages can be retried",
     event: "retried",
     change: (message, now) => ({ deliveries: retried(message, now) }),
   },
   release: {
     isPossible: ({ state }) => state === "quarantined",
-    refusal: "only quarantined messages can be released",
     event: "released",
-    change: (message, now) => ({ taught: "good", deliveries: released(message, now) }),
+    change: (message, now) => ({ newAnswerAt: null, taught: "good", deliveries: released(message, now) }),
   },
   spam: {
     isPossible: ({ state, taught }) => state !== "quarantined" || taught !== "spam",
-    refusal: "it is marked as spam already",
     event: "marked-as-spam",
     change: (message, now) => ({
+      newAnswerAt: null,
       taught: "spam",
       quarantineReason: "marked-as-spam",
       deliveries: quarantined(message, now),
@@ -55,38 +56,40 @@ const RULES: Readonly<Record<Action | "reply", Rule>> = {
   },
   answer: {
     isPossible: ({ answeredAt }) => answeredAt === null,
-    refusal: "it is marked as answered already",
     event: "answered",
-    change: ({ isRestricted }, now) => ({ answeredAt: now, ...(!isRestricted && { taught: "good" }) }),
+    change: ({ isRestricted }, now) => ({
+      answeredAt: now,
+      newAnswerAt: null,
+      ...(!isRestricted && { taught: "good" }),
+    }),
   },
   unanswer: {
     isPossible: ({ answeredAt }) => answeredAt !== null,
-    refusal: "it is not marked as answered",
     event: "unanswered",
     // Takes back what the answer taught. What a reply taught stays.
     change: ({ isRestricted, taught, deliveries }) => {
       const isTakenBack = !isRestricted && taught === "good" && !deliveries.reply;
-      return { answeredAt: null, ...(isTakenBack && { taught: null }) };
+      return { answeredAt: null, newAnswerAt: null, ...(isTakenBack && { taught: null }) };
     },
   },
   reply: {
     isPossible: ({ state, deliveries }) => state !== "quarantined" && deliveries.reply?.state !== "queued",
-    refusal: "you cannot reply to a quarantined message, or while a reply is waiting",
   },
-  delete: { isPossible: () => true, refusal: "" },
+  again: {
+    isPossible: ({ deliveries: { reply } }) => reply?.state === "failed",
+    event: "retried",
+    change: (_message, now) => ({ deliveries: { reply: queuedAt(now) } }),
+  },
+  delete: { isPossible: () => true },
 };
 
-/** Why the message does not allow the action, as the problem of an Advice; `null` if it does. */
-export function actionProblem(action: Action | "reply", message: StoredMessage, now: Date): string | null {
-  const { reference, state, isRestricted } = message;
-  const { isPossible, refusal } = RULES[action];
-  if (!isPossible(message, now)) return `${reference} is ${state}${isRestricted ? ", restricted" : ""}; ${refusal}`;
-  if (!isRestricted || action === "answer" || action === "unanswer") return null;
-  return `${reference} is restricted: its sender asked you to keep it but not use it`;
+export function isAllowed(action: Action | OneByOne, message: StoredMessage, now: Date): boolean {
+  const isUnused = message.isRestricted && action !== "answer" && action !== "unanswer";
+  return !isUnused && RULES[action].isPossible(message, now);
 }
 
-export function allowedActions(message: StoredMessage, now: Date): (Action | "reply")[] {
-  return [...ACTIONS, "reply" as const].filter((action) => actionProblem(action, message, now) === null);
+export function allowedActions(message: StoredMessage, now: Date): (Action | OneByOne)[] {
+  return [...ACTIONS, "reply" as const, "again" as const].filter((action) => isAllowed(action, message, now));
 }
 
 function changed(
@@ -98,20 +101,31 @@ function changed(
   return Object.fromEntries(entries.filter(([, delivery]) => delivery !== null));
 }
 
-const queuedAt = (now: Date): Delivery => ({ state: "queued", changedAt: now, dueAt: now, attempts: 0, error: null });
+export const queuedAt = (now: Date, dueAt = now): Delivery => ({
+  state: "queued",
+  changedAt: now,
+  dueAt,
+  attempts: 0,
+  unknownOutcomes: 0,
+  error: null,
+});
 
 function retried(message: StoredMessage, now: Date) {
   const ageMs = now.getTime() - message.acceptedAt.getTime();
   return changed(message, (delivery, channel) => {
     if (ageMs >= (rulesOf(channel).triedForMs ?? Number.POSITIVE_INFINITY)) return null;
+    if (mayHaveBeenSent(channel, delivery)) return null;
     // One that waits for its next attempt keeps its number of attempts.
     if (delivery.state === "queued") return { ...delivery, dueAt: now };
     return delivery.state === "failed" ? queuedAt(now) : null;
   });
 }
 
+/** What may have been sent is not sent again: its attempt may still end, otherwise the queue gives it up. */
 const released = (message: StoredMessage, now: Date) =>
-  changed(message, ({ state }) => (state === "quarantined" ? queuedAt(now) : null));
+  changed(message, ({ state, unknownOutcomes }) =>
+    state === "quarantined" ? { ...queuedAt(now), unknownOutcomes } : null,
+  );
 
 /** Completed deliveries keep their state, except the mail, whose state is the message's. */
 const quarantined = (message: StoredMessage, now: Date) =>
@@ -137,8 +151,11 @@ function putBack(before: Change, message: StoredMessage, now: Date): Change {
   if (!before.deliveries) return before;
   const wasHeld = before.deliveries.mail?.state === "quarantined";
   const current = wasHeld ? quarantined(message, now) : released(message, now);
-  const known = Object.entries(before.deliveries).filter(([channel]) => channel in current);
-  return { ...before, deliveries: { ...current, ...Object.fromEntries(known) } };
+  const deliveries = changed(message, ({ unknownOutcomes }, channel) => {
+    const known = channel in current ? before.deliveries?.[channel] : undefined;
+    return known ? { ...known, unknownOutcomes } : (current[channel] ?? null);
+  });
+  return { ...before, deliveries };
 }
 
 /**
@@ -147,19 +164,21 @@ function putBack(before: Change, message: StoredMessage, now: Date): Change {
  */
 export async function writeChange(sql: Sql, message: StoredMessage, change: Change, now: Date): Promise<void> {
   const { query } = sql;
-  const { id, answeredAt, quarantineReason, taught } = { ...message, ...change };
+  const { id, answeredAt, newAnswerAt, quarantineReason, taught } = { ...message, ...change };
   await query(
-    `UPDATE messages SET answered_at = $2, quarantine_reason = $3, taught = $4, seen_at = COALESCE(seen_at, $5)
-     WHERE id = $1`,
-    [id, answeredAt, quarantineReason, taught, now],
+    `UPDATE messages SET answered_at = $2, quarantine_reason = $3, taught = $4, seen_at = COALESCE(seen_at, $5),
+       new_answer_at = $6 WHERE id = $1`,
+    [id, answeredAt, quarantineReason, taught, now, newAnswerAt],
   );
-  for (const [channel, { state, changedAt, dueAt, attempts, error }] of Object.entries(change.deliveries ?? {})) {
+  for (const [channel, delivery] of Object.entries(change.deliveries ?? {})) {
+    const { state, changedAt, dueAt, attempts, unknownOutcomes, error } = delivery;
     await query(
-      `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, attempts, error)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
+      `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, attempts, unknown_outcomes, error)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (message_id, channel) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at,
-         due_at = excluded.due_at, attempts = excluded.attempts, error = excluded.error`,
-      [id, channel, state, changedAt, dueAt, attempts, error],
+         due_at = excluded.due_at, attempts = excluded.attempts, unknown_outcomes = excluded.unknown_outcomes,
+         error = excluded.error`,
+      [id, channel, state, changedAt, dueAt, attempts, unknownOutcomes, error],
     );
   }
   if (message.state === "quarantined") {
@@ -181,16 +200,24 @@ interface Selection {
 }
 
 /** A later event of these kinds means that the message was marked again. */
-const MARKS = "answered unanswered marked-as-spam released undone replied restricted unrestricted".split(" ");
+const MARKS =
+  "answered unanswered marked-as-spam released undone replied restricted unrestricted received mailbox-reply came-back".split(
+    " ",
+  );
 
 export function createActions({ transaction }: Database, author: string | null) {
   return {
     /** Returns the references of the messages that allow it. Those with the same step are undone together. */
-    act(action: Action, { references, versions }: Selection, now: Date, step: string | null = null): Promise<string[]> {
+    act(
+      action: Action | "again",
+      { references, versions }: Selection,
+      now: Date,
+      step: string | null = null,
+    ): Promise<string[]> {
       return transaction(async (sql) => {
         const found = await readLocked(sql, "reference", references.map(normaliseReference));
         const meant = versions ? found.filter(({ version }) => versions.includes(version)) : found;
-        const allowed = meant.filter((message) => actionProblem(action, message, now) === null);
+        const allowed = meant.filter((message) => isAllowed(action, message, now));
         const { event: kind, change } = RULES[action];
         for (const message of allowed) {
           if (!kind || !change) continue;
@@ -246,12 +273,19 @@ export function createActions({ transaction }: Database, author: string | null) 
       });
     },
 
-    addNote(reference: string, text: string, now: Date): Promise<boolean> {
+    /** A note with a known key is stored already. Returns false if there is no such message. */
+    addNote(reference: string, text: string, now: Date, key: string | null = null): Promise<boolean> {
       return transaction(async (sql) => {
-        const messages = await readLocked(sql, "reference", [normaliseReference(reference)]);
-        await addEvents(sql, idsOf(messages), { kind: "noted", at: now, detail: text, author });
-        await writeSearchTexts(sql, idsOf(messages));
-        return messages.length > 0;
+        const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
+        if (!message) return false;
+        const known = await sql.query("SELECT 1 FROM events WHERE message_id = $1 AND note_key = $2", [
+          message.id,
+          key,
+        ]);
+        if (known.length > 0) return true;
+        await addEvents(sql, [message.id], { kind: "noted", at: now, detail: text, author, noteKey: key });
+        await writeSearchTexts(sql, [message.id]);
+        return true;
       });
     },
   };

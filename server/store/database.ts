@@ -1,5 +1,4 @@
-import { canonicalEmail } from "../../contract/email-address.ts";
-import { allTables, castTypeOf, KEYS, type NewRow, type Table } from "./tables.ts";
+import { castTypeOf, type NewRow, type Table } from "./tables.ts";
 
 /** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
@@ -29,7 +28,7 @@ export interface Sql {
 export interface Database extends Sql {
   /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given `sql`. */
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Removes all traces of deleted rows from the database's own files. */
+  /** Removes all traces of deleted rows from SQLite's own files. PostgreSQL does it by itself, later. */
   eraseTraces(): Promise<void>;
   /** Rejects if the database's files were removed or replaced, or if any process found them damaged. Writes nothing. */
   verify(): Promise<void>;
@@ -129,44 +128,9 @@ export async function insertRows<Name extends Table>(
   }
 }
 
-const ROWS_AT_A_TIME = 500;
-
-/** Copies the rows of all tables but these. New rows get higher numbers than the copied ones. */
-export async function copyRows(from: Sql, to: Sql, omitted: readonly Table[]): Promise<void> {
-  for (const [table, columns] of allTables()) {
-    if (omitted.includes(table)) continue;
-    const names = columns.map(([name]) => name);
-    const hasIds = names.includes("id");
-    const key = (KEYS[table] ?? "id").split(", ");
-    for (let last: Value[] = []; ; ) {
-      // By key, because a database counts all rows before an offset again for each page.
-      const isAfter = last.length > 0 ? `WHERE (${key}) > (${key.map((_, index) => `$${index + 1}`)})` : "";
-      const page = `SELECT ${names} FROM ${table} ${isAfter} ORDER BY ${key} LIMIT ${ROWS_AT_A_TIME}`;
-      const select = `SELECT ${from.dialect.jsonArray(names)} FROM (${page}) AS page ORDER BY ${key}`;
-      const rows = await readColumn<string>(from.query, select, last);
-      if (rows.length === 0) break;
-      const lastRow: Value[] = JSON.parse(rows.at(-1) ?? "[]");
-      last = key.map((name) => lastRow[names.indexOf(name)] ?? null);
-      await to.query(
-        `INSERT INTO ${table} (${names}) ${hasIds ? to.dialect.keptIds : ""}
-         SELECT ${names.map(itemValue)} FROM ${to.dialect.itemsOf("$1")}`,
-        [`[${rows}]`],
-      );
-    }
-    if (hasIds) await to.query(to.dialect.continueIds(table));
-  }
-}
-
-function itemValue(column: string, index: number): string {
+/** SQL for a column of a JSON array. */
+export function itemValue(column: string, index: number): string {
   return `CAST(value ->> ${index} AS ${castTypeOf(column)})`;
-}
-
-/** The name of the database's secret for keyed hashes. */
-export const SECRET = "client_key";
-
-/** A restore replaces it while inboxes are open. Only what the website alone uses may keep it: then it is stopped. */
-export async function readSecret(query: Query): Promise<string> {
-  return (await readMeta(query, SECRET)) ?? "";
 }
 
 /** The database's own time, unless a test gives one. */
@@ -174,21 +138,4 @@ export async function timeOf({ query, dialect }: Sql, given: Date | null = null)
   if (given || dialect.nowMs === null) return given ?? new Date();
   const [ms = 0] = await readColumn<number>(query, `SELECT ${dialect.nowMs}`);
   return new Date(ms);
-}
-
-export async function readMeta(query: Query, name: string): Promise<string | null> {
-  const [value = null] = await readColumn<string>(query, "SELECT value FROM meta WHERE name = $1", [name]);
-  return value;
-}
-
-export async function writeMeta(query: Query, name: string, value: string): Promise<void> {
-  await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
-    name,
-    value,
-  ]);
-}
-
-/** Addresses are compared in lower case. The database does that to the ASCII letters of a canonical address. */
-export function normaliseEmail(email: string): string {
-  return canonicalEmail(email.trim()).toLowerCase();
 }

@@ -1,11 +1,13 @@
-import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { type ContactMessage, FIELD_NAMES } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import type { Limit } from "../config.ts";
+import type { Config } from "../config.ts";
 import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import { type Database, insertRows, readColumn, type Sql, timeOf } from "./database.ts";
-import { type Channel, type QuarantineReason, StoreUnavailable } from "./model.ts";
+import { StoreUnavailable } from "./errors.ts";
+import { coarseMs, type Hits, readHits, waitMs } from "./hits.ts";
+import { keyedHash } from "./meta.ts";
+import { type Channel, channelsOf, type QuarantineReason, rulesOf } from "./model.ts";
 import { drawReference } from "./reference.ts";
 import { writeExpiry } from "./retention.ts";
 import { searchText } from "./search.ts";
@@ -29,13 +31,17 @@ export interface Network {
   allowance: number;
 }
 
-export interface AcceptanceRules {
+/** The same for all messages that a server accepts. */
+export interface AcceptanceRules extends Pick<Config, "rateLimits" | "hourlyLimit" | "spamFilter"> {
   referencePrefix: string;
-  rateLimits: readonly Limit[];
-  hourlyLimit: number | null;
-  spamFilter: boolean;
   /** The deliveries that every message gets at once. */
   channels: readonly Channel[];
+}
+
+export function acceptanceRules(config: Config, referencePrefix: string): AcceptanceRules {
+  const { rateLimits, hourlyLimit, spamFilter } = config;
+  const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
+  return { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 }
 
 /**
@@ -49,22 +55,26 @@ export type Acceptance =
   | { kind: "limited"; retryAfterMs: number };
 
 const REPEAT_WINDOW_MS = 10 * MINUTE_MS;
-// 132 bits: no two values collide by chance, and the index is half as large as with a full hash.
-const HASH_LENGTH = 22;
 const MAX_BATCH = 256;
 const MAX_WAITING = 10_000;
 
 interface PendingMessage {
   submission: Submission;
-  rules: AcceptanceRules;
   /** The time in a test; otherwise `null`, for the database's own. */
   given: Date | null;
 }
 
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 
+interface IntakeOptions {
+  /** Absent for commands, which accept nothing. */
+  rules: AcceptanceRules | undefined;
+  secret: string;
+  findSpam: Spam["findSpam"];
+}
+
 /** Messages that arrive together share one commit, and so one wait for the disk. */
-export function createIntake({ transaction, verify }: Database, secret: string, findSpam: Spam["findSpam"]) {
+export function createIntake({ transaction, verify }: Database, { rules, secret, findSpam }: IntakeOptions) {
   const waiting: Waiting[] = [];
   let draining: Promise<void> | null = null;
 
@@ -79,8 +89,9 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
+      if (!rules) throw new Error("Only the website accepts messages");
       const acceptances = await transaction(
-        (sql) => acceptBatch(sql, secret, findSpam, batch),
+        (sql) => acceptBatch(sql, { rules, secret, findSpam }, batch),
         // Nodes accept one after the other, so limits and repeats are exact.
         { lock: "accepting" },
       );
@@ -98,12 +109,12 @@ export function createIntake({ transaction, verify }: Database, secret: string, 
   }
 
   return {
-    async accept(submission: Submission, rules: AcceptanceRules, given: Date | null): Promise<Acceptance> {
+    async accept(submission: Submission, given: Date | null): Promise<Acceptance> {
       if (waiting.length >= MAX_WAITING) {
         const problem = `${MAX_WAITING} messages are waiting for the database already`;
         throw new StoreUnavailable({ problem, remedy: "try again later" });
       }
-      const one = { submission, rules, given, ...Promise.withResolvers<Acceptance>() };
+      const one = { submission, given, ...Promise.withResolvers<Acceptance>() };
       waiting.push(one);
       draining ??= drain();
       return one.promise;
@@ -124,14 +135,13 @@ interface Candidate extends PendingMessage {
 /** Each query is for the whole batch, so the number of statements does not depend on the batch size. */
 async function acceptBatch(
   sql: Sql,
-  secret: string,
-  findSpam: Spam["findSpam"],
+  { rules, secret, findSpam }: IntakeOptions & { rules: AcceptanceRules },
   batch: readonly PendingMessage[],
 ): Promise<Acceptance[]> {
   const now = await timeOf(sql, batch[0]?.given);
   const candidates = batch.map((pending) => identify(pending, pending.given ?? now, secret));
-  const past = await readPast(sql, findSpam, candidates);
-  const references = await drawReferences(sql, batch);
+  const past = await readPast(sql, rules, findSpam, candidates);
+  const references = await drawReferences(sql, rules.referencePrefix, batch.length);
   const messages: NewRow<"messages">[] = [];
   const deliveries: NewRow<"deliveries">[] = [];
   const keys: NewRow<"keys">[] = [];
@@ -139,8 +149,8 @@ async function acceptBatch(
 
   // In order: `past` gets each message, so that a later one of the batch sees it.
   const acceptances = candidates.map((candidate, index): Acceptance => {
-    const { submission, rules, nowMs, fingerprint, key } = candidate;
-    const { quarantineReason, ...acceptance } = decide(candidate, references[index] ?? "", past);
+    const { submission, nowMs, fingerprint, key } = candidate;
+    const { quarantineReason, ...acceptance } = decide(candidate, references[index] ?? "", past, rules);
     if (acceptance.kind !== "stored" && acceptance.kind !== "repeated") return acceptance;
 
     const { reference } = acceptance;
@@ -154,10 +164,7 @@ async function acceptBatch(
         quarantine_reason: quarantineReason ?? null,
         accepted_at: nowMs,
         footprint: footprint && JSON.stringify(footprint),
-        search_text: searchText(
-          reference,
-          FIELD_NAMES.map((field) => submission.message[field]),
-        ),
+        search_text: searchText(reference, submission.message),
       });
       for (const channel of rules.channels) {
         // Quarantined messages get rows too; a release queues them.
@@ -176,11 +183,11 @@ async function acceptBatch(
     if ((acceptance.kind === "stored" || isNewKey) && rules.rateLimits.length > 0) {
       for (const network of submission.networks) {
         // Further hits would say no more, and a flood of them would fill the table.
-        if (waitMs(network, past, candidate) > 0) continue;
+        if (networkWaitMs(network, past, rules, nowMs) > 0) continue;
         const { hash } = network;
         const ms = coarseMs(nowMs, rules.rateLimits);
         hits.push({ hash, at: ms });
-        past.hits.set(hash, [...(past.hits.get(hash) ?? []), { hash, ms }]);
+        past.hits.set(hash, [...(past.hits.get(hash) ?? []), ms]);
       }
     }
     return acceptance;
@@ -202,8 +209,9 @@ function decide(
   candidate: Candidate,
   reference: string,
   past: Past,
+  rules: AcceptanceRules,
 ): Acceptance & { quarantineReason?: QuarantineReason | null } {
-  const { submission, rules, nowMs, fingerprint, key } = candidate;
+  const { submission, nowMs, fingerprint, key } = candidate;
   // A client that knows both a key and its text has sent them before.
   const sameKey = past.keys.filter(({ keyHash }) => keyHash === key?.hash);
   const first = sameKey.find((known) => known.fingerprint === fingerprint);
@@ -212,7 +220,7 @@ function decide(
 
   // Precedes the comparison of texts. Otherwise a client could try any number of guesses at another visitor's message.
   const [client, ...widerNetworks] = submission.networks;
-  const retryAfterMs = client ? waitMs(client, past, candidate) : 0;
+  const retryAfterMs = client ? networkWaitMs(client, past, rules, nowMs) : 0;
   if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
 
   const repeated = past.messages.find(
@@ -226,7 +234,7 @@ function decide(
   /** Held, not refused, so that the message of a visitor who shares a network with an attacker is kept. */
   function reasonToHold(): QuarantineReason | null {
     if (submission.isTrapped) return "trap";
-    if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
+    if (widerNetworks.some((network) => networkWaitMs(network, past, rules, nowMs) > 0)) return "network-limit";
     const isOverLimit = rules.hourlyLimit !== null && past.queuedLastHour >= rules.hourlyLimit;
     return past.spam.get(submission.message) ?? (isOverLimit ? "hourly-limit" : null);
   }
@@ -236,36 +244,24 @@ type Known = Pick<RowOf<"messages">, "reference" | "fingerprint">;
 type KnownMessage = Known & { acceptedMs: number };
 type KnownKey = Known & Pick<RowOf<"keys">, "keyHash" | "clientProof">;
 const KNOWN = columnsOf("messages", "reference", "fingerprint");
-type KnownHit = { hash: string; ms: number };
 
 interface Past {
   messages: KnownMessage[];
   keys: KnownKey[];
-  hits: Map<string, readonly KnownHit[]>;
+  hits: Hits;
   queuedLastHour: number;
   spam: Awaited<ReturnType<Spam["findSpam"]>>;
 }
 
-/**
- * The stored time of a hit: a full minute, or a tenth of a shorter window. The exact time would lead from a network's
- * hash to the message that was accepted then.
- */
-export function coarseMs(nowMs: number, limits: readonly Limit[]): number {
-  const stepMs = Math.min(MINUTE_MS, ...limits.map(({ windowMs }) => Math.ceil(windowMs / 10)));
-  return nowMs - (nowMs % stepMs);
-}
+const networkWaitMs = ({ hash, allowance }: Network, { hits }: Past, { rateLimits }: AcceptanceRules, nowMs: number) =>
+  waitMs(hits.get(hash), rateLimits, nowMs, allowance);
 
-/** The time until every limit allows the network one more message; 0 if it may send now. */
-function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: Candidate): number {
-  const newestFirst = hits.get(hash)?.toSorted((a, b) => b.ms - a.ms) ?? [];
-  const waits = rules.rateLimits.map(({ count, windowMs }) => {
-    const blocking = newestFirst.filter(({ ms }) => nowMs - ms < windowMs)[count * allowance - 1];
-    return blocking ? blocking.ms + windowMs - nowMs : 0;
-  });
-  return Math.max(0, ...waits);
-}
-
-async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readonly Candidate[]): Promise<Past> {
+async function readPast(
+  sql: Sql,
+  { rateLimits, hourlyLimit, spamFilter }: AcceptanceRules,
+  findSpam: Spam["findSpam"],
+  candidates: readonly Candidate[],
+): Promise<Past> {
   const { query, dialect } = sql;
   const firstMs = Math.min(...candidates.map(({ nowMs }) => nowMs));
 
@@ -282,33 +278,27 @@ async function readPast(sql: Sql, findSpam: Spam["findSpam"], candidates: readon
   );
 
   const networks = candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash));
-  const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
-  const hits = await query<KnownHit>(
-    `SELECT hash, at AS ms FROM hits WHERE ${dialect.isIn("hash", "$1")} AND at > $2`,
-    [networks, firstMs - Math.max(0, ...windows)],
-  );
+  const hits = await readHits(sql, networks, rateLimits, firstMs);
 
   // Counts no further than the limit. Quarantined messages do not count, so that a flood of trapped spam does not delay
   // visitors' messages.
-  const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
   const [queuedLastHour = 0] = await readColumn<number>(
     query,
     `SELECT count(*) FROM (SELECT 1 FROM messages
      WHERE quarantine_reason IS NULL AND accepted_at > $1 LIMIT $2) AS counted`,
-    [firstMs - HOUR_MS, highestLimit],
+    [firstMs - HOUR_MS, hourlyLimit ?? 0],
   );
-  const read = candidates.flatMap(({ rules, submission }) =>
-    rules.spamFilter && !submission.isTrapped ? submission.message : [],
-  );
+  const read = candidates.flatMap(({ submission }) => (spamFilter && !submission.isTrapped ? submission.message : []));
   const spam = await findSpam(query, read);
-  return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour, spam };
+  return { messages, keys, hits, queuedLastHour, spam };
 }
 
 /** Draws again if any of them is taken, which is rare. */
-async function drawReferences({ query, dialect }: Sql, batch: readonly PendingMessage[]): Promise<string[]> {
-  const drawn = [...new Set(batch.map(({ rules }) => drawReference(rules.referencePrefix)))];
+async function drawReferences(sql: Sql, prefix: string, count: number): Promise<string[]> {
+  const { query, dialect } = sql;
+  const drawn = [...new Set(Array.from({ length: count }, () => drawReference(prefix)))];
   const taken = await query(`SELECT 1 FROM messages WHERE ${dialect.isIn("reference", "$1")}`, [drawn]);
-  return taken.length === 0 && drawn.length === batch.length ? drawn : drawReferences({ query, dialect }, batch);
+  return taken.length === 0 && drawn.length === count ? drawn : drawReferences(sql, prefix, count);
 }
 
 function identify(pending: PendingMessage, now: Date, secret: string): Candidate {
@@ -331,12 +321,4 @@ function identify(pending: PendingMessage, now: Date, secret: string): Candidate
 function fingerprintParts(message: ContactMessage, footprint: FootprintEstimate | null): string[] {
   const inputs = Object.entries(footprint?.inputs ?? {}).map(([name, value]) => `${name}=${value}`);
   return [...FIELD_NAMES.map((field) => message[field]), ...inputs.sort()];
-}
-
-/**
- * Keyed, so that guesses at the hashed values cannot be checked. An HMAC would cost ten times as much and is not
- * needed, because no client ever supplies such a hash. JSON separates the values: "ab","c" and "a","bc" differ.
- */
-export function keyedHash(secret: string, values: readonly string[]): string {
-  return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);
 }

@@ -14,9 +14,13 @@ import { columnsOf, type RowOf } from "./tables.ts";
 
 // What several parts of the store read and write of a message.
 
-/** The events of messages, and SQL for the detail of one: that of a reply is its subject and text. */
-export const EVENTS = "events LEFT JOIN replies ON event_id = events.id";
-export const EVENT_TEXT = "COALESCE(detail, subject || '\n\n' || text)";
+/** The events of messages, and SQL for the detail of one: that of a reply or a mail is its subject and text. */
+export const EVENTS = `events LEFT JOIN replies ON replies.event_id = events.id
+  LEFT JOIN mails ON mails.event_id = events.id`;
+export const EVENT_TEXT = `COALESCE(detail, replies.subject || '\n\n' || replies.text,
+  mails.subject || '\n\n' || mails.text)`;
+/** What people wrote in the thread of a message, as events. */
+export const WRITTEN = "kind IN ('noted', 'replied', 'received', 'mailbox-reply')";
 
 /**
  * Messages with the state of their mail, which is the message's state. Every message has a mail. It is a left join,
@@ -33,6 +37,7 @@ const MESSAGE_FIELDS = [
   "acceptedAt",
   "isRestricted",
   "answeredAt",
+  "newAnswerAt",
   "correctedAt",
   ...FIELD_NAMES,
 ] as const;
@@ -60,13 +65,13 @@ const isKeeping = ({ channel, state }: DeliveryRow) => state === "queued" && rul
 
 function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
   const deliveries = Object.fromEntries(
-    rows.map(({ channel, state, changedAt, dueAt, attempts, error }) => [
+    rows.map(({ channel, state, changedAt, dueAt, attempts, unknownOutcomes, error }) => [
       channel,
-      { state, changedAt, dueAt, attempts, error } satisfies Delivery,
+      { state, changedAt, dueAt, attempts, unknownOutcomes, error } satisfies Delivery,
     ]),
   ) as Deliveries;
   const { state, changedAt, dueAt, attempts } = deliveries.mail;
-  const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
+  const times = [changedAt, dueAt, row.answeredAt, row.newAnswerAt, correctedAt].map((time) => time?.getTime() ?? 0);
   const expiresAt = rows.find(({ channel }) => channel === "mail")?.expiresAt ?? null;
   return {
     ...row,
@@ -111,21 +116,22 @@ interface NewEvent {
   author: string | null;
   step?: string | null;
   replaced?: string | null;
+  noteKey?: string | null;
 }
 
 /** Adds the same event to each message that is still there. Returns the numbers of the new rows. */
 export async function addEvents(
   { query, dialect: { isIn } }: Sql,
   ids: readonly number[],
-  { kind, at, channel = null, detail = null, author, step = null, replaced = null }: NewEvent,
+  { kind, at, channel = null, detail = null, author, step = null, replaced = null, noteKey = null }: NewEvent,
 ): Promise<number[]> {
   if (ids.length === 0) return [];
   return readColumn(
     query,
-    `INSERT INTO events (message_id, at, kind, channel, detail, author, step, replaced)
+    `INSERT INTO events (message_id, at, kind, channel, detail, author, step, replaced, note_key)
      SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT),
-       CAST($8 AS TEXT)
+       CAST($8 AS TEXT), CAST($9 AS TEXT)
      FROM messages WHERE ${isIn("id", "$1")} RETURNING id`,
-    [ids, at, kind, channel, detail, author, step, replaced],
+    [ids, at, kind, channel, detail, author, step, replaced, noteKey],
   );
 }

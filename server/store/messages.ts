@@ -1,15 +1,14 @@
+import { comparableEmail } from "../../contract/email-address.ts";
 import { MINUTE_MS } from "../time.ts";
-import { createActions } from "./actions.ts";
-import { type Database, type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
-import { EVENT_TEXT, EVENTS, MESSAGES, readMessages } from "./message-rows.ts";
+import { type Database, type Dialect, onlyRow, readColumn, type Value } from "./database.ts";
+import { EVENT_TEXT, EVENTS, MESSAGES, readMessages, WRITTEN } from "./message-rows.ts";
 import { CHANNELS, type MessageState, rulesOf, type StoredMessage } from "./model.ts";
 import { normaliseReference } from "./reference.ts";
-import { createReplies } from "./replies.ts";
 import { hasWords } from "./search.ts";
 import { LESSONS_VERSION } from "./spam.ts";
 import type { RowOf } from "./tables.ts";
 
-// What operators read about messages; actions.ts has what they do with them.
+// What operators read about messages.
 
 /**
  * `unanswered`: neither marked as answered nor in quarantine. `waiting` and `failed`: its mail, its post to HOOK_URL or a
@@ -19,7 +18,26 @@ export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quar
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
 
-export type StoredEvent = Pick<RowOf<"events">, "at" | "kind" | "channel" | "detail" | "author">;
+export type StoredEvent = Pick<RowOf<"events">, "at" | "kind" | "channel" | "detail" | "author"> & MailFacts;
+
+/** All `null` if the event is no mail. */
+interface MailFacts {
+  sender: string | null;
+  senderName: string | null;
+  mailedAt: Date | null;
+  /** As JSON: Attachment[]. */
+  attachments: string | null;
+  /** Of a reply: the address that was chosen instead of the form's. */
+  recipient: string | null;
+  /** Of a reply: why it came back. */
+  cameBack: string | null;
+}
+
+type Place = Pick<StoredMessage, "acceptedAt" | "id" | "newAnswerAt">;
+
+/** In this order: newest first, but in the tab Unanswered first those with a new answer, by its time. */
+const placeOf = ({ tab }: MessageFilter) =>
+  tab === "unanswered" ? ["COALESCE(new_answer_at, 0)", "accepted_at", "id"] : ["accepted_at", "id"];
 
 export interface MessageFilter {
   references?: readonly string[];
@@ -29,11 +47,13 @@ export interface MessageFilter {
   /** Accepted at or after. */
   since?: Date | undefined;
   tab?: Tab | undefined;
+  /** Those with a draft of anybody. */
+  hasDraft?: boolean | undefined;
   /** Words that are all in the message, its notes or replies, ignoring case and accents. */
   search?: string | undefined;
   /** Continues the list after this message, newest first, or before it, oldest first. */
-  after?: Pick<StoredMessage, "acceptedAt" | "id">;
-  before?: Pick<StoredMessage, "acceptedAt" | "id">;
+  after?: Place;
+  before?: Place;
   offset?: number;
   limit?: number;
 }
@@ -55,8 +75,6 @@ const COUNTED = Object.entries(TAB_CONDITION)
   .join(", ");
 /** The same condition as in the index. */
 const UNSEEN = "FROM messages WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
-const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
-const OLDEST_FIRST = "ORDER BY accepted_at, id";
 
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
@@ -68,18 +86,23 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
     conditions.push(`id IN (SELECT message_id FROM deliveries WHERE state = ${place(filter.state)})`);
   } else if (filter.state) conditions.push(`state = ${place(filter.state)}`);
   if (filter.tab && filter.tab !== "all") conditions.push(TAB_CONDITION[filter.tab]);
+  if (filter.hasDraft) conditions.push("id IN (SELECT message_id FROM drafts)");
   if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
-  if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
+  if (filter.email !== undefined)
+    conditions.push(`${dialect.lowerCaseEmail} = ${place(comparableEmail(filter.email))}`);
   const { before, after } = filter;
-  if (before) conditions.push(`(accepted_at, id) > (${place(before.acceptedAt)}, ${place(before.id)})`);
-  if (after) conditions.push(`(accepted_at, id) < (${place(after.acceptedAt)}, ${place(after.id)})`);
+  const columns = placeOf(filter);
+  const valuesOf = ({ newAnswerAt, acceptedAt, id }: Place) =>
+    [newAnswerAt?.getTime() ?? 0, acceptedAt, id].slice(-columns.length).map(place);
+  if (before) conditions.push(`(${columns}) > (${valuesOf(before)})`);
+  if (after) conditions.push(`(${columns}) < (${valuesOf(after)})`);
   conditions.push(...hasWords(filter.search ?? "", dialect, place));
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
 export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages(database: Database, account: string | null) {
+export function createMessages(database: Database) {
   const { query, dialect } = database;
 
   async function list(filter: MessageFilter): Promise<StoredMessage[]> {
@@ -87,7 +110,8 @@ export function createMessages(database: Database, account: string | null) {
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
     const part = limit === undefined ? "" : `LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}`;
-    const sql = `SELECT id FROM ${MESSAGES} ${where} ${before ? OLDEST_FIRST : NEWEST_FIRST} ${part}`;
+    const order = placeOf(filter).map((column) => `${column} ${before ? "ASC" : "DESC"}`);
+    const sql = `SELECT id FROM ${MESSAGES} ${where} ORDER BY ${order} ${part}`;
     return readMessages(database, await readColumn<number>(query, sql, values));
   }
 
@@ -97,7 +121,8 @@ export function createMessages(database: Database, account: string | null) {
 
   function readEvents(references: readonly string[], condition = "TRUE") {
     return query<StoredEvent & { reference: string }>(
-      `SELECT reference, at, kind, channel, ${EVENT_TEXT} AS detail, author FROM ${EVENTS}
+      `SELECT reference, at, kind, channel, ${EVENT_TEXT} AS detail, author, sender, sender_name,
+         mails.sent_at AS mailed_at, attachments, recipient, came_back FROM ${EVENTS}
        JOIN messages ON messages.id = events.message_id
        WHERE ${dialect.isIn("reference", "$1")} AND ${condition} ORDER BY events.id`,
       [references],
@@ -105,9 +130,6 @@ export function createMessages(database: Database, account: string | null) {
   }
 
   return {
-    ...createActions(database, account),
-    ...createReplies(database, account),
-
     list,
     find,
 
@@ -133,7 +155,7 @@ export function createMessages(database: Database, account: string | null) {
 
     /** Notes and replies by reference, oldest first; messages without any are left out. */
     async notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly StoredEvent[]>> {
-      const events = await readEvents(references, "kind IN ('noted', 'replied')");
+      const events = await readEvents(references, WRITTEN);
       return Map.groupBy(events, ({ reference }) => reference);
     },
 

@@ -2,8 +2,7 @@ import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config } from "../config.ts";
 import type { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
-import { OperatorError } from "../operator-error.ts";
-import { DAY_MS, withinMs } from "../time.ts";
+import { DAY_MS } from "../time.ts";
 
 /** Everything about a channel except how it sends, which is in outbox/senders.ts. */
 interface ChannelRules {
@@ -15,7 +14,7 @@ interface ChannelRules {
   keepsMessage: boolean;
   /** How long after acceptance a delivery may be tried, if not for the five days of the schedule. */
   triedForMs?: number;
-  /** The attempt from which on an unknown outcome is a failure, because each may have arrived. */
+  /** A delivery fails after this number of attempts with an unknown outcome, because each may have arrived. */
   maxUnknown?: number;
   /** Its troubles, as in `No reply can be sent`. `null` if a failure does not affect a message. */
   trouble: {
@@ -66,7 +65,6 @@ export const CHANNEL_RULES = {
     isUsed: () => true,
     queuedBy: "operator",
     keepsMessage: true,
-    // An operator decides whether it is sent again.
     maxUnknown: 1,
     trouble: { noun: "reply", verb: "sent", severity: "critical" },
     deliveredAtName: "repliedAt",
@@ -113,6 +111,8 @@ export interface StoredMessage extends ContactMessage {
   /** The visitor asked that it be kept but not used: it is neither sent nor erased. */
   isRestricted: boolean;
   answeredAt: Date | null;
+  /** When the last answer came that nobody has answered or marked since. */
+  newAnswerAt: Date | null;
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
   taught: Lesson | null;
@@ -123,11 +123,6 @@ export interface StoredMessage extends ContactMessage {
   deliveries: Deliveries;
 }
 
-export function stateOf({ state, isRestricted, quarantineReason }: StoredMessage): string {
-  const reason = state === "quarantined" && quarantineReason?.endsWith("spam") ? quarantineReason : "";
-  return [state, reason.replaceAll("-", " "), isRestricted ? "restricted" : ""].filter(Boolean).join(", ");
-}
-
 export type Deliveries = { readonly mail: Delivery } & { readonly [Other in Exclude<Channel, "mail">]?: Delivery };
 
 export interface Delivery {
@@ -135,41 +130,20 @@ export interface Delivery {
   changedAt: Date;
   dueAt: Date | null;
   attempts: number;
+  /** How many attempts may have arrived, with one that runs. */
+  unknownOutcomes: number;
   /** Why the last attempt failed, or why it was skipped (a SkipReason). */
   error: string | null;
 }
 
-export class StoreUnavailable extends OperatorError {
-  override readonly name = "StoreUnavailable";
+/** The errors of a delivery that may have arrived. */
+export const GIVEN_UP = "given up: it is not known how the last attempt ended, so it may have arrived";
+export const AFTER_BACKUP = "may have been sent after the backup";
+/** Ends the error of a reply that came back. */
+export const CAME_BACK = "the reply came back as undeliverable";
+export const STOPPED = "stopped; an earlier attempt may have arrived";
+
+/** The visitor may have it. Only an operator who looks at this reply sends it again, and nobody an acknowledgement. */
+export function mayHaveBeenSent(channel: Channel, delivery: Delivery | undefined): boolean {
+  return rulesOf(channel).maxUnknown === 1 && (delivery?.unknownOutcomes ?? 0) > 0;
 }
-
-const ANSWER_LIMIT_MS = 8000;
-
-/** For who cannot wait while e.g. a disk hangs. The call itself may still complete. */
-export function inTime<T>(answer: Promise<T>): Promise<T> {
-  const problem = `The message database has not answered for ${ANSWER_LIMIT_MS / 1000} s`;
-  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable({ problem, remedy: "check its disk" }));
-}
-
-/** The store must not be used, because of e.g. another program's file or a newer schema. */
-export class StoreRefused extends OperatorError {
-  override readonly name: string = "StoreRefused";
-}
-
-/** The website has not yet created the database, or upgraded it to this version. */
-export class StoreNotReady extends StoreRefused {
-  override readonly name = "StoreNotReady";
-}
-
-export function restoreError({ name, message, stack, code, advice }: PlainError): Error {
-  const kind = [StoreUnavailable, StoreRefused].find((known) => known.name === name);
-  // With the stack of its thread, which shows where the defect is.
-  return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name, stack }, code ? { code } : {});
-}
-
-export function toPlainError({ name, message, stack, code, advice }: PlainError): PlainError {
-  return { name, message, stack, code, ...(advice && { advice }) };
-}
-
-export type PlainError = Pick<Error, "name" | "message"> &
-  Partial<Pick<OperatorError, "advice">> & { stack?: string | undefined; code?: string | undefined };

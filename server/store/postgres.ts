@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { errorCode } from "../errors.ts";
 import {
   type Database,
   type Dialect,
@@ -10,8 +10,8 @@ import {
   toRecord,
   type Value,
 } from "./database.ts";
-import { StoreUnavailable } from "./model.ts";
-import { allTables, castTypeOf } from "./tables.ts";
+import { StoreUnavailable, storeError } from "./errors.ts";
+import { castTypeOf } from "./tables.ts";
 
 // All our 64-bit numbers are milliseconds, counts and row numbers: far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -20,7 +20,6 @@ const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
-const SNAPSHOT_POLL_MS = 50;
 
 /** Ids of advisory locks begin here: any numbers that other programs on the same database are unlikely to use. */
 const FIRST_LOCK = 1_112_763_751;
@@ -56,9 +55,9 @@ export async function openPostgres(databaseUrl: string, maxConnections = 3): Pro
     dialect,
     query,
     transaction: (work, options) => transaction(pool, work, options),
-    // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. The server's
-    // operator decides how long its write-ahead log and archives are kept.
-    eraseTraces: () => vacuum(pool),
+    // No query finds deleted rows. PostgreSQL overwrites their space when it is used again, after its own VACUUM, which
+    // locks no table.
+    async eraseTraces() {},
     async verify() {
       if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
@@ -100,44 +99,6 @@ function checked<T>(work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     throw toStoreError(error);
   });
-}
-
-async function vacuum(pool: pg.Pool): Promise<void> {
-  const client = await checked(pool.connect());
-  try {
-    // Waits for a lock only briefly, because all later statements must wait behind it.
-    await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
-    const query = queryOf(client, LONG_STATEMENT_TIMEOUT_MS);
-    await waitForOlderSnapshots(query);
-    const tables = allTables().map(([table]) => table);
-    await query(`VACUUM FULL ${tables.join(", ")}`).catch((error) => {
-      throw sqlState(error) === LOCK_NOT_AVAILABLE ? pagesInUse() : error;
-    });
-  } finally {
-    // The settings end with the connection.
-    client.release(true);
-  }
-}
-
-/** VACUUM keeps deleted rows that an older snapshot of any session may still read, such as that of an ANALYZE. */
-async function waitForOlderSnapshots(query: Query): Promise<void> {
-  const [current] = await query<{ id: string }>("SELECT CAST(pg_current_xact_id() AS TEXT) AS id");
-  const isOlder = (id: string) => `age(${id}) > age(CAST(CAST($1 AS xid8) AS xid))`;
-  // A snapshot is as old as the oldest open transaction of all databases of the server.
-  const older = `SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (${isOlder("backend_xid")}
-      OR ${isOlder("backend_xmin")} AND (datname = current_database() OR backend_type = 'walsender'))
-    UNION ALL SELECT 1 FROM pg_replication_slots WHERE ${isOlder("xmin")}
-    UNION ALL SELECT 1 FROM pg_prepared_xacts WHERE ${isOlder("transaction")}`;
-  const endMs = performance.now() + STATEMENT_TIMEOUT_MS;
-  while ((await query(older, [current?.id ?? ""])).length > 0) {
-    if (performance.now() > endMs) throw pagesInUse();
-    await sleep(SNAPSHOT_POLL_MS);
-  }
-}
-
-function pagesInUse(): StoreUnavailable {
-  const problem = "The messages are deleted, but another session keeps their pages of the database in use";
-  return new StoreUnavailable({ problem, remedy: "end it: the website removes what is left within an hour" });
 }
 
 type Work<T> = (sql: Sql) => Promise<T>;
@@ -187,7 +148,6 @@ async function tryTransaction<T>(
 
 /** A serialization failure, and a deadlock. */
 const REPEATABLE: readonly (string | undefined)[] = ["40001", "40P01"];
-const LOCK_NOT_AVAILABLE = "55P03";
 const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
 const OWN_FAULTS = ["22", "23", "42"];
@@ -200,7 +160,10 @@ function toStoreError(error: unknown): unknown {
   const code = sqlState(error);
   if (code && OWN_FAULTS.some((fault) => code.startsWith(fault)) && code !== NO_PRIVILEGE) return error;
   const problem = `The message database cannot be used: ${reasonOf(error)}`;
-  return new StoreUnavailable({ problem, remedy: "check DATABASE_URL and the PostgreSQL server" }, { cause: error });
+  // The client itself refuses to sign in without a password.
+  const isPasswordMissing = error instanceof Error && error.message.startsWith("SASL");
+  const given = code ?? (isPasswordMissing ? "28P01" : errorCode(error));
+  return storeError(given, { problem, remedy: "check DATABASE_URL and the PostgreSQL server" }, error);
 }
 
 function sqlState(error: unknown): string | undefined {

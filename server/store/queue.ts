@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Limit } from "../config.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import { type Database, type Dialect, insertRows, type Query, readColumn, timeOf, type Value } from "./database.ts";
-import { coarseMs, keyedHash } from "./intake.ts";
+import { coarseMs, readHits, waitMs } from "./hits.ts";
+import { writeLastMail } from "./mailbox.ts";
 import { addEvents, readMessages } from "./message-rows.ts";
-import { type Channel, type DeliveryState, rulesOf, type StoredMessage } from "./model.ts";
+import { keyedHash } from "./meta.ts";
+import { type Channel, type DeliveryState, GIVEN_UP, rulesOf, type StoredMessage } from "./model.ts";
 import { readLastReply, type ThreadedReply } from "./replies.ts";
 import { expiry } from "./retention.ts";
 import { columnsOf, type RowOf } from "./tables.ts";
@@ -15,6 +17,10 @@ export interface Claim {
   channel: Channel;
   message: StoredMessage;
   attempts: number;
+  /** The store's time, for whatever is dated by this attempt: this machine's clock may be wrong. */
+  claimedAt: Date;
+  /** With this attempt, whose outcome is not known yet. */
+  unknownOutcomes: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
   /** What the channel `reply` sends; `null` for other channels. */
@@ -25,12 +31,13 @@ export interface Claim {
 /**
  * How an attempt ended. `deferred`: the next one is due after the delay. `paused`: the channel can send nothing at the
  * moment, so the attempt does not count. `returned`: it was not tried and leaves no trace. `skipped`: a rule forbids it
- * for good.
+ * for good. `isUnknown`: it may have arrived.
  */
 export type Outcome =
   | { kind: "delivered" | "returned" }
-  | { kind: "deferred"; delayMs: number; error: string }
-  | { kind: "paused" | "failed" | "skipped"; error: string };
+  | { kind: "deferred"; delayMs: number; error: string; isUnknown?: boolean }
+  | { kind: "paused" | "failed"; error: string; isUnknown?: boolean }
+  | { kind: "skipped"; error: string };
 
 export interface NamedLimit extends Limit {
   name: string;
@@ -57,52 +64,60 @@ const SPREAD_MS = MINUTE_MS;
 /** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
 const LONG = { isLong: true };
-export const GIVEN_UP = "given up: it is not known how the last attempt ended, so it may have arrived";
 
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
 
-/** Leases the channel's ($1) oldest deliveries that are due now ($2) for $3 ms, at most $4, under the token $5. */
+/**
+ * Leases the channel's ($1) oldest deliveries that are due now ($2) for $3 ms, at most $4, under the token $5. Not one
+ * of which too many attempts may have arrived ($6): PostgreSQL also sees what was queued after `GIVE_UP`.
+ */
 const claimStatement = ({ lockRows }: Dialect) => `
   WITH chosen AS MATERIALIZED (
     SELECT message_id FROM deliveries
     WHERE ${IS_OPEN} AND due_at <= $2 AND (leased_until IS NULL OR leased_until <= $2)
+      AND unknown_outcomes < CAST($6 AS BIGINT)
     ORDER BY due_at, message_id LIMIT $4 ${lockRows("deliveries", "skip")})
-  UPDATE deliveries SET attempts = attempts + 1, lease_token = $5, leased_until = ${NOW} + CAST($3 AS BIGINT)
+  UPDATE deliveries SET attempts = attempts + 1, unknown_outcomes = unknown_outcomes + 1, lease_token = $5,
+    leased_until = ${NOW} + CAST($3 AS BIGINT)
   WHERE channel = $1 AND message_id IN (SELECT message_id FROM chosen)
-  RETURNING ${columnsOf("deliveries", "messageId", "attempts")}, changed_at AS queued_at, lease_token AS token`;
+  RETURNING ${columnsOf("deliveries", "messageId", "attempts", "unknownOutcomes")}, changed_at AS queued_at, lease_token AS token`;
 
-type ClaimRow = Omit<Claim, "channel" | "message" | "reply"> & Pick<RowOf<"deliveries">, "messageId">;
+type ClaimRow = Omit<Claim, "channel" | "message" | "reply" | "claimedAt"> & Pick<RowOf<"deliveries">, "messageId">;
 
-/** Changes the delivery of a claim ($1, $2) and ends its lease ($3), if the delivery is in this state. */
+/** Changes the delivery of a claim ($1, $2) and ends its lease ($3), if it is in this state. $4: the outcome is known. */
 function ending(changes: string, state: string): string {
-  return `UPDATE deliveries SET ${changes}, lease_token = NULL, leased_until = NULL
+  return `UPDATE deliveries SET ${changes}, unknown_outcomes = unknown_outcomes - CAST($4 AS BIGINT),
+      lease_token = NULL, leased_until = NULL
     WHERE message_id = $1 AND channel = $2 AND (${state}) RETURNING 1`;
 }
 
 const IS_MINE = "state = 'queued' AND lease_token = $3";
 const ended = (state: "failed" | "skipped") =>
-  ending(`state = '${state}', changed_at = $4, due_at = NULL, error = $5, ${expiry(`'${state}'`, "$4")}`, IS_MINE);
+  ending(`state = '${state}', changed_at = $5, due_at = NULL, error = $6, ${expiry(`'${state}'`, "$5")}`, IS_MINE);
 const DELIVERED = ending(
-  `state = 'delivered', changed_at = $4, due_at = NULL, error = NULL, ${expiry("'delivered'", "$4")}`,
-  `state = 'failed' OR ${IS_MINE} OR state = 'queued' AND changed_at = $5
+  `state = 'delivered', changed_at = $5, due_at = NULL, error = NULL, ${expiry("'delivered'", "$5")}`,
+  `state = 'failed' OR ${IS_MINE} OR state = 'queued' AND changed_at = $6
     OR state = 'quarantined' AND channel <> 'mail' AND lease_token = $3`,
 );
-const DEFERRED = ending("due_at = $4, error = $5", IS_MINE);
-const PAUSED = ending("error = $4, attempts = attempts - 1", IS_MINE);
+const DEFERRED = ending("due_at = $5, error = $6", IS_MINE);
+const PAUSED = ending("error = $5, attempts = attempts - 1", IS_MINE);
 const RETURNED = ending("attempts = attempts - 1", IS_MINE);
 /** An operator quarantined the message during the attempt. */
-const HELD = ending("error = $4", "state = 'quarantined' AND lease_token = $3");
-/** The worker of a last attempt ($3) is dead: its lease has ended ($2). No attempt is the last if $3 is null. */
-const INTERRUPTED = `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $4,
+const HELD = ending("error = $5", "state = 'quarantined' AND lease_token = $3");
+/** Nobody sends it now ($2), and as many attempts as its channel allows ($3) may have arrived. */
+const GIVE_UP = `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $4,
     ${expiry("'failed'", "$2")}, lease_token = NULL, leased_until = NULL
-  WHERE channel = $1 AND state = 'queued' AND leased_until <= $2 AND attempts >= $3 RETURNING message_id`;
+  WHERE channel = $1 AND state = 'queued' AND unknown_outcomes > 0 AND unknown_outcomes >= CAST($3 AS BIGINT)
+    AND (leased_until IS NULL OR leased_until <= $2) RETURNING message_id`;
+
+const isKnown = (outcome: Outcome) => !("isUnknown" in outcome && outcome.isUnknown);
 
 async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): Promise<boolean> {
   const { channel, message, token, queuedAt } = claim;
   const run = async (statement: string, ...values: Value[]) =>
-    (await query(statement, [message.id, channel, token, ...values])).length > 0;
+    (await query(statement, [message.id, channel, token, isKnown(outcome), ...values])).length > 0;
   switch (outcome.kind) {
     case "delivered":
       return run(DELIVERED, now, queuedAt);
@@ -125,16 +140,19 @@ export function createQueue(database: Database, secret: string, author: string |
   const { query, dialect, transaction } = database;
   return {
     /**
-     * Leases due deliveries to this worker, oldest due first, and counts the new attempt. A delivery whose last worker
-     * died has failed instead if its channel allows no more attempts with an unknown outcome.
+     * Leases due deliveries to this worker, oldest due first, and counts the new attempt as one that may arrive: it does
+     * not count any more once its outcome is known. A delivery of which too many attempts may have arrived has failed
+     * instead.
      */
     claim(channel: Channel, limit: number, leaseMs: number, given: Date | null): Promise<Claim[]> {
-      const { maxUnknown = null, queuedBy } = rulesOf(channel);
+      const { maxUnknown = Number.MAX_SAFE_INTEGER, queuedBy } = rulesOf(channel);
       return transaction(async (sql) => {
         const now = await timeOf(sql, given);
-        const interrupted = await readColumn<number>(sql.query, INTERRUPTED, [channel, now, maxUnknown, GIVEN_UP]);
-        await addEvents(sql, interrupted, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
-        const rows = await sql.query<ClaimRow>(claimStatement(dialect), [channel, now, leaseMs, limit, randomUUID()]);
+        const givenUp = await readColumn<number>(sql.query, GIVE_UP, [channel, now, maxUnknown, GIVEN_UP]);
+        await addEvents(sql, givenUp, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
+        const rows = await sql.query<ClaimRow>(claimStatement(dialect), [
+          ...[channel, now, leaseMs, limit, randomUUID(), maxUnknown],
+        ]);
         const attempts = new Map(rows.map(({ messageId, ...attempt }) => [messageId, attempt]));
         const claims: Claim[] = [];
         for (const message of await readMessages(
@@ -143,7 +161,7 @@ export function createQueue(database: Database, secret: string, author: string |
         )) {
           const reply = queuedBy === "operator" ? await readLastReply(sql.query, message.id) : null;
           const attempt = attempts.get(message.id);
-          if (attempt) claims.push({ channel, message, reply, ...attempt });
+          if (attempt) claims.push({ channel, claimedAt: now, message, reply, ...attempt });
         }
         return claims;
       });
@@ -171,17 +189,17 @@ export function createQueue(database: Database, secret: string, author: string |
           if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
           if (delivery.isCounted) return null;
           const nowMs = (await timeOf(sql, given)).getTime();
-          for (const { name, hash, count, windowMs } of named) {
-            const hits = await query("SELECT 1 FROM hits WHERE hash = $1 AND at > $2 LIMIT $3", [
-              hash,
-              nowMs - windowMs,
-              count,
-            ]);
-            if (hits.length === count) return name;
-          }
+          const hashes = named.map(({ hash }) => hash);
+          const hits = await readHits(sql, hashes, limits, nowMs);
+          const reached = named.find((limit) => waitMs(hits.get(limit.hash), [limit], nowMs) > 0);
+          if (reached) return reached.name;
           await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
-          const hits = named.map(({ hash }) => ({ hash, at: coarseMs(nowMs, limits) }));
-          await insertRows(sql, "hits", hits);
+          const at = coarseMs(nowMs, limits);
+          await insertRows(
+            sql,
+            "hits",
+            hashes.map((hash) => ({ hash, at })),
+          );
           return null;
         },
         { lock: "admitting" },
@@ -202,7 +220,8 @@ export function createQueue(database: Database, secret: string, author: string |
         const { query } = sql;
         const now = await timeOf(sql, given);
         const isRecorded = await record(query, claim, outcome, now);
-        if (!isRecorded && (await query(HELD, [message.id, channel, claim.token, detail])).length === 0) return false;
+        const held = [message.id, channel, claim.token, isKnown(outcome), detail];
+        if (!isRecorded && (await query(HELD, held)).length === 0) return false;
         if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
         if (kind === "delivered" && reply) {
           await query("UPDATE replies SET sent_at = $3 WHERE message_id = $1 AND key = $2", [
@@ -210,7 +229,14 @@ export function createQueue(database: Database, secret: string, author: string |
             reply.key,
             now,
           ]);
-          await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
+          // An answer that came after the reply was written is still to be answered.
+          const laterAnswer = `SELECT 1 FROM events JOIN replies ON replies.message_id = events.message_id
+            WHERE events.message_id = $1 AND kind = 'received' AND key = $3 AND events.id > event_id`;
+          await query(
+            `UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1 AND NOT EXISTS (${laterAnswer})`,
+            [message.id, now, reply.key],
+          );
+          await writeLastMail(sql, message.id, now);
         }
         if (kind === "delivered" && next !== null) {
           await query(
@@ -235,6 +261,12 @@ export function createQueue(database: Database, secret: string, author: string |
       const both = `${first("due_at", "leased_until IS NULL")} UNION ALL ${first("leased_until", "leased_until >= 0")}`;
       const times = await readColumn<number>(query, both, [channel]);
       return times.length === 0 ? null : Math.min(...times) - (await timeOf(database, given)).getTime();
+    },
+
+    /** Whether an operator has asked for a retry. A worker asks after every change, so it is one of the last events. */
+    async isRetriedSince(time: Date): Promise<boolean> {
+      const sql = `SELECT 1 FROM events WHERE id > (SELECT max(id) FROM events) - 1000 AND kind = 'retried' AND at > $1`;
+      return (await query(sql, [time])).length > 0;
     },
 
     /**

@@ -1,22 +1,37 @@
-import type { DraftText, Unfinished } from "../../contract/desk.ts";
-import { actionProblem, type Change, noteBefore, readNote, writeChange } from "./actions.ts";
+import { type Change, isAllowed, noteBefore, queuedAt, readNote, writeChange } from "./actions.ts";
 import type { Database, Query, Sql } from "./database.ts";
 import { addEvents, readLocked } from "./message-rows.ts";
+import { AFTER_BACKUP, GIVEN_UP, STOPPED } from "./model.ts";
 import { normaliseReference } from "./reference.ts";
+import { expiry } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
 import type { RowOf } from "./tables.ts";
 
 // Replies, and the drafts of which they are made. The last reply of a message is the one that its delivery sends.
 
-export interface Reply extends DraftText {
+export interface Reply {
+  subject: string;
+  text: string;
   /** Chosen by the client, so that a repeated reply is recognised. */
   key: string;
+  /** An address of the thread instead of the form's. */
+  recipient?: string | null | undefined;
 }
 
-/** A reply with the keys of the earlier ones that the sender got, so that all are one thread. */
+/** A reply with what was written before it, so that all are one thread. */
 export interface ThreadedReply extends Reply {
-  earlier: readonly string[];
+  earlier: readonly (EarlierReply | EarlierMail)[];
+}
+
+/** A reply that the sender got. */
+export type EarlierReply = Pick<Reply, "key">;
+/** An answer, or the reply of a mail program. */
+export type EarlierMail = Pick<RowOf<"mails">, "mailId" | "sender">;
+
+/** What an operator has typed and not finished. */
+interface Unfinished extends Pick<Reply, "subject" | "text"> {
+  note: string;
 }
 
 export interface Draft extends Unfinished {
@@ -28,24 +43,32 @@ export interface ReplyOptions {
   /** If given, a message with another version gets no reply. */
   version?: string | undefined;
   undoMs?: number;
-  /** Also marks the message as answered now, not when the reply is delivered. */
-  isAnswer?: boolean;
 }
 
-/** The author of drafts of commands without an account, and of version 1.0.0, which had one draft for each message. */
+/** Nobody sends it: an attempt that runs, or whose end is not known, has a lease. */
+const IS_WAITING = "channel = 'reply' AND state = 'queued' AND lease_token IS NULL";
+
+/** The author of drafts of commands without an account. */
 const NOBODY = "";
 
 export async function readLastReply(query: Query, messageId: number): Promise<ThreadedReply | null> {
-  const replies = await query<Reply & Pick<RowOf<"replies">, "sentAt">>(
-    "SELECT key, subject, text, sent_at FROM replies WHERE message_id = $1 ORDER BY event_id",
+  const replies = await query<Reply & Pick<RowOf<"replies">, "eventId" | "sentAt">>(
+    "SELECT event_id, key, subject, text, recipient, sent_at FROM replies WHERE message_id = $1 ORDER BY event_id",
     [messageId],
   );
   const last = replies.pop();
-  const earlier = replies.flatMap(({ key, sentAt }) => (sentAt ? key : []));
-  return last ? { key: last.key, subject: last.subject, text: last.text, earlier } : null;
+  if (!last) return null;
+  const mails = await query<EarlierMail & Pick<RowOf<"mails">, "eventId">>(
+    `SELECT event_id, mail_id, sender FROM mails JOIN events ON events.id = event_id
+     WHERE mails.message_id = $1 AND event_id < $2 AND kind IN ('received', 'mailbox-reply')`,
+    [messageId, last.eventId],
+  );
+  const earlier = [...replies.flatMap(({ eventId, key, sentAt }) => (sentAt ? { eventId, key } : [])), ...mails];
+  const { key, subject, text, recipient } = last;
+  return { key, subject, text, recipient, earlier: earlier.sort((a, b) => a.eventId - b.eventId) };
 }
 
-export function createReplies({ query, transaction }: Database, account: string | null) {
+export function createReplies({ query, transaction, dialect }: Database, account: string | null) {
   const author = account ?? NOBODY;
 
   /** The others' newest first. */
@@ -71,6 +94,16 @@ export function createReplies({ query, transaction }: Database, account: string 
   return {
     readDrafts: (reference: string) => readDrafts(query, reference),
 
+    /** Whose unfinished replies and notes these messages have, and since when, newest first. */
+    async drafting(references: readonly string[]) {
+      const drafts = await query<Pick<Draft, "author" | "savedAt"> & { reference: string }>(
+        `SELECT reference, NULLIF(author, '${NOBODY}') AS author, saved_at FROM drafts
+         JOIN messages ON id = message_id WHERE ${dialect.isIn("reference", "$1")} ORDER BY saved_at DESC`,
+        [references],
+      );
+      return Map.groupBy(drafts, ({ reference }) => reference);
+    },
+
     saveDraft(reference: string, draft: Unfinished, now: Date): Promise<boolean> {
       return transaction(async (sql) => {
         const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
@@ -83,11 +116,11 @@ export function createReplies({ query, transaction }: Database, account: string 
      * Also removes the operator's draft of it. Returns false if the message does not allow a reply or has changed
      * since. For a repeated reply, returns true and does not send it again.
      */
-    reply(
+    add(
       reference: string,
-      { key, subject, text }: Reply,
+      { key, subject, text, recipient = null }: Reply,
       now: Date,
-      { version, undoMs = 0, isAnswer = false }: ReplyOptions = {},
+      { version, undoMs = 0 }: ReplyOptions = {},
     ): Promise<boolean> {
       return transaction(async (sql) => {
         const { query } = sql;
@@ -97,7 +130,7 @@ export function createReplies({ query, transaction }: Database, account: string 
         const known = await query("SELECT 1 FROM replies WHERE message_id = $1 AND key = $2", [id, key]);
         const isRepeated = known.length > 0;
         const isOld = version !== undefined && version !== message.version;
-        if (!isRepeated && (isOld || actionProblem("reply", message, now) !== null)) return false;
+        if (!isRepeated && (isOld || !isAllowed("reply", message, now))) return false;
         const { own } = await readDrafts(query, reference);
         // A client that did not get the answer may have saved the draft again, and then written another.
         if (own && (!isRepeated || own.text === text)) await writeDraft(sql, id, { ...own, text: "" }, now);
@@ -105,13 +138,20 @@ export function createReplies({ query, transaction }: Database, account: string 
         const dueAt = new Date(now.getTime() + undoMs);
         const change: Change = {
           taught: "good",
-          ...(isAnswer && message.answeredAt === null && { answeredAt: now }),
-          deliveries: { reply: { state: "queued", changedAt: now, dueAt, attempts: 0, error: null } },
+          newAnswerAt: null,
+          deliveries: { reply: queuedAt(now, dueAt) },
         };
-        const replaced = undoMs > 0 ? noteBefore(message, change) : null;
+        const replaced = noteBefore(message, change);
         const [eventId = 0] = await addEvents(sql, [id], { kind: "replied", at: now, author: account, replaced });
-        const insert = "INSERT INTO replies (event_id, message_id, key, subject, text) VALUES ($1, $2, $3, $4, $5)";
-        await query(insert, [eventId, id, key, subject, text]);
+        const columns = "event_id, message_id, key, subject, text, recipient";
+        await query(`INSERT INTO replies (${columns}) VALUES ($1, $2, $3, $4, $5, $6)`, [
+          eventId,
+          id,
+          key,
+          subject,
+          text,
+          recipient,
+        ]);
         await writeChange(sql, message, change, now);
         await lessonsChanged(query);
         await writeSearchTexts(sql, [id]);
@@ -120,39 +160,57 @@ export function createReplies({ query, transaction }: Database, account: string 
     },
 
     /**
-     * Makes the reply a draft again, above what the operator has written since. Nobody got it, so the history does not
-     * mention it. Returns false if it is too late.
+     * Makes the waiting reply a draft of this operator again, above what they have written since. One statement decides:
+     * what it deletes nobody sends and nobody got, so the history does not mention it. One that an earlier attempt may
+     * have sent is only stopped. `late`: it does not wait any more, or is being sent, or is not the one with this key.
      */
-    takeBackReply(reference: string, key: string, now: Date): Promise<boolean> {
+    takeBack(reference: string, now: Date, key?: string): Promise<"draft" | "stopped" | "late"> {
       return transaction(async (sql) => {
         const { query } = sql;
         const [message] = await readLocked(sql, "reference", [normaliseReference(reference)]);
-        const [waiting] = await query<DraftText & Pick<RowOf<"events">, "id" | "at" | "replaced">>(
-          `SELECT events.id, subject, text, at, replaced FROM replies JOIN events ON events.id = event_id
-           JOIN deliveries ON deliveries.message_id = replies.message_id AND deliveries.channel = 'reply'
-           WHERE replies.message_id = $1 AND key = $2 AND state = 'queued' AND changed_at = at AND attempts = 0
-             AND lease_token IS NULL`,
-          [message?.id ?? null, key],
+        const [last] = await query<Reply & Pick<RowOf<"events">, "id" | "replaced">>(
+          `SELECT events.id, key, subject, text, replaced FROM replies JOIN events ON events.id = event_id
+           WHERE replies.message_id = $1 ORDER BY events.id DESC LIMIT 1`,
+          [message?.id ?? null],
         );
-        if (!message || !waiting?.replaced) return false;
-        const { subject, text } = waiting;
-        await query("DELETE FROM events WHERE id = $1", [waiting.id]);
-        await query("DELETE FROM deliveries WHERE message_id = $1 AND channel = 'reply'", [message.id]);
-        const { answeredAt, deliveries: { reply } = {}, ...before } = readNote(waiting.replaced);
+        if (!message || !last || (key !== undefined && key !== last.key)) return "late";
+        const { id } = message;
+        const deleted = await query(
+          `DELETE FROM deliveries WHERE message_id = $1 AND ${IS_WAITING} AND unknown_outcomes = 0 AND NOT EXISTS
+             (SELECT 1 FROM events WHERE message_id = $1 AND id > $2 AND channel = 'reply' AND detail IN ($3, $4, $5))
+           RETURNING 1`,
+          [id, last.id, GIVEN_UP, AFTER_BACKUP, STOPPED],
+        );
+        if (deleted.length === 0) {
+          const stopped = await query(
+            `UPDATE deliveries SET state = 'failed', changed_at = $2, due_at = NULL, error = $3, unknown_outcomes = 1,
+               ${expiry("'failed'", "$2")} WHERE message_id = $1 AND ${IS_WAITING} RETURNING 1`,
+            [id, now, STOPPED],
+          );
+          if (stopped.length === 0) return "late";
+          await addEvents(sql, [id], { kind: "failed", at: now, channel: "reply", detail: STOPPED, author: account });
+          return "stopped";
+        }
+        const { subject, text } = last;
+        await query("DELETE FROM events WHERE message_id = $1 AND (id = $2 OR id > $2 AND channel = 'reply')", [
+          id,
+          last.id,
+        ]);
+        const { newAnswerAt, deliveries: { reply } = {}, ...before } = readNote(last.replaced ?? "{}");
         const change = {
           ...before,
-          // Another mark, set since, stays.
-          ...(answeredAt !== undefined && Number(message.answeredAt) === Number(waiting.at) && { answeredAt }),
+          // A newer answer stays one.
+          ...(newAnswerAt !== undefined && message.newAnswerAt === null && { newAnswerAt }),
           ...(reply && { deliveries: { reply } }),
         };
         await writeChange(sql, message, change, now);
         await lessonsChanged(query);
-        await writeSearchTexts(sql, [message.id]);
+        await writeSearchTexts(sql, [id]);
         const { own } = await readDrafts(query, reference);
         const isMore = own && own.text !== "" && own.text !== text;
         const whole = isMore ? `${text}\n\n${own.text}` : text;
-        await writeDraft(sql, message.id, { subject, text: whole, note: own?.note ?? "" }, now);
-        return true;
+        await writeDraft(sql, id, { subject, text: whole, note: own?.note ?? "" }, now);
+        return "draft";
       });
     },
   };

@@ -1,5 +1,4 @@
 import type { Retention } from "../../contract/build-settings.ts";
-import { EXPIRY_NOTICE_MS } from "../../contract/desk.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn, type Sql, timeOf } from "./database.ts";
 import { CHANNELS, rulesOf } from "./model.ts";
@@ -18,6 +17,9 @@ export interface Expiring {
   unannounced: number;
 }
 
+/** An erasure is announced this long before, or half of the retention period before if that is shorter. */
+export const EXPIRY_NOTICE_MS = 7 * DAY_MS;
+
 function periodsOf(retention: Retention) {
   return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
     const keptMs = retention[`${state}Ms`];
@@ -30,10 +32,14 @@ export function announcementIntervalMs(retention: Retention): number {
   return Math.min(DAY_MS, ...periodsOf(retention).map(({ noticeMs }) => noticeMs));
 }
 
+/** A message is kept from the last mail of its conversation on, if that is later. */
+const lastOf = (changedAt: string) =>
+  `CASE WHEN COALESCE(last_mail_at, 0) > ${changedAt} THEN last_mail_at ELSE ${changedAt} END`;
+
 /** SQL that sets when a message is erased, for its mail's new state and the time of that. Nothing on other channels. */
 export function expiry(state: string, changedAt: string): string {
   const end = (columns: string) =>
-    `CAST(${changedAt} AS BIGINT)
+    `${lastOf(`CAST(${changedAt} AS BIGINT)`)}
       + (SELECT ${columns} FROM retention WHERE retention.state = ${state} AND deliveries.channel = 'mail')`;
   return `expires_at = ${end("kept_ms")}, announce_at = ${end("kept_ms - notice_ms")}`;
 }
@@ -57,7 +63,7 @@ export async function applyRetention({ query }: Sql, retention: Retention): Prom
   await query("DELETE FROM retention");
   for (const { state, keptMs, noticeMs } of periods)
     await query("INSERT INTO retention (state, kept_ms, notice_ms) VALUES ($1, $2, $3)", [state, keptMs, noticeMs]);
-  const end = "changed_at + (SELECT kept_ms FROM retention WHERE retention.state = deliveries.state)";
+  const end = `${lastOf("changed_at")} + (SELECT kept_ms FROM retention WHERE retention.state = deliveries.state)`;
   await query(
     `UPDATE deliveries SET ${BY_STATE}
      WHERE channel = 'mail' AND NOT COALESCE(announce_at IS NULL AND expires_at >= ${end}, FALSE)`,

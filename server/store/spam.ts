@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
+import { comparableEmail } from "../../contract/email-address.ts";
 import { HIDDEN_CHARACTER } from "../../contract/text.ts";
-import { type Database, normaliseEmail, type Query, readMeta, writeMeta } from "./database.ts";
+import type { Database, Query } from "./database.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 import type { Lesson, QuarantineReason } from "./model.ts";
 
 // The spam filter, which learns only from operators. The lessons are the stored messages that they marked (`taught`).
@@ -51,7 +53,7 @@ export function createSpamFilter({ query, dialect }: Database) {
         else if (looksLikeSpam(message)) found.set(message, "looks-like-spam");
       }
       if (found.size === 0) return found;
-      const addressOf = ({ email }: ContactMessage) => normaliseEmail(email);
+      const addressOf = ({ email }: ContactMessage) => comparableEmail(email);
       const marked = await query<{ email: string; taught: Lesson }>(
         `SELECT ${dialect.lowerCaseEmail} AS email, taught FROM messages
          WHERE ${IS_LESSON} AND ${dialect.isIn(dialect.lowerCaseEmail, "$1")} ORDER BY id`,

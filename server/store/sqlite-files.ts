@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errorCode } from "../log.ts";
-import { StoreUnavailable } from "./model.ts";
+import { errorCode } from "../errors.ts";
+import { storeError } from "./errors.ts";
 
 // The files of a SQLite database: messages.db, its write-ahead log, and the log's index.
 
@@ -18,7 +18,7 @@ export function createPrivateFile(file: string): void {
     const remedy =
       "allow the server's user to write to it (with systemd, also in ReadWritePaths=), or set DATA_DIR to another folder";
     const problem = `Messages cannot be stored in ${folder} (${code})`;
-    throw new StoreUnavailable({ problem, remedy }, { cause: error });
+    throw storeError(code, { problem, remedy }, error);
   }
 }
 
@@ -28,6 +28,14 @@ export function removeDatabase(file: string): void {
 
 /** A restore works on this copy of the backup, and removes it unless it is killed. */
 export const restoringFile = (dataDir: string) => join(dataDir, "restoring.db");
+
+/** What is left of the messages.db whose messages were moved to PostgreSQL. It holds people until somebody deletes it. */
+export const movedFile = (dataDir: string) => join(dataDir, "messages.moved.db");
+
+export function isSameFile(one: string, other: string): boolean {
+  const identity = identityOf(one);
+  return identity !== null && identity === identityOf(other);
+}
 
 /** A backup is complete or absent, and never overwrites another file. Removes the remains of an interrupted one. */
 export async function writeNewFile(
@@ -59,6 +67,7 @@ export function rememberFiles(file: string) {
   const isSame = (path: string) => identityOf(path) === opened.get(path);
   return {
     areInPlace: () => [...opened.keys()].every(isSame),
+    isOpened: () => isSame(file),
     /** `null` if the log is empty. Changes after every write by any process. */
     logVersion(): string | null {
       const stats = statSync(`${file}-wal`, { throwIfNoEntry: false });

@@ -30,10 +30,9 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import type { Database, Query } from "./database.ts";
-import { StoreRefused, StoreUnavailable } from "./model.ts";
+import { StoreRefused, StoreUnavailable } from "./errors.ts";
 import { openSqlite, requireSafeVersion, sqliteFile } from "./sqlite.ts";
-import type { Store } from "./store.ts";
-import { createStore, type StoreOptions } from "./store.ts";
+import { createStore, type Store, type StoreOptions } from "./store.ts";
 
 const WEBSITE = { isServer: true };
 
@@ -41,11 +40,13 @@ const openIn = (dataDir: string, options?: StoreOptions): Promise<Store> =>
   untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }, options));
 
 /** A store in the current thread, whose statements can be watched. */
-async function openWith(watch: (query: Query) => Query): Promise<Store> {
+async function openWith(watch: (query: Query) => Query, rules = NO_LIMITS): Promise<Store> {
   const database = await openSqlite(sqliteFile(await makeScratchFolder()));
   const transaction: Database["transaction"] = (work, options) =>
     database.transaction((sql) => work({ ...sql, query: watch(sql.query) }), options);
-  return untilEnd(createStore({ ...database, query: watch(database.query), transaction }, { retention: RETENTION }));
+  return untilEnd(
+    createStore({ ...database, query: watch(database.query), transaction }, { retention: RETENTION, rules }),
+  );
 }
 
 test("removes what a killed restore has left, which contains messages", async () => {
@@ -124,7 +125,7 @@ test("leaves no byte of an erased message in any of its files", async () => {
   expect(found(secrets)).toEqual(secrets);
   const command = await openIn(folder);
   for (const { reference } of await command.messages.list({ search: "open " }))
-    await command.messages.act("delete", { references: [reference] }, NOON);
+    await command.actions.act("delete", { references: [reference] }, NOON);
   expect(await command.people.erase("secret-person@EXAMPLE.com")).toHaveLength(300);
   await command.people.finishErasure();
   expect(found(secrets)).toEqual([]);
@@ -259,15 +260,18 @@ test.each<[what: string, write: (file: string) => void]>([
 
 test("uses an index for its queries, so that they do not slow down with many messages", async () => {
   const plans = new Map<string, string>();
-  const store = await openWith((query) => async (sql, values) => {
-    const steps = await query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values);
-    plans.set(sql, steps.map(({ detail }) => detail).join("; "));
-    return query(sql, values);
-  });
-  plans.clear();
   const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
+  const explain =
+    (query: Query): Query =>
+    async (sql, values) => {
+      const steps = await query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values);
+      plans.set(sql, steps.map(({ detail }) => detail).join("; "));
+      return query(sql, values);
+    };
+  const store = await openWith(explain, rules);
+  plans.clear();
   const keyed = submissionOf(messageWith(), { idempotencyKey: "key", networks: client("client") });
-  await store.intake.accept(keyed, rules, NOON);
+  await store.intake.accept(keyed, NOON);
   const claim = await claimOne(store);
   await store.queue.admit(claim, [{ name: "all", count: 1, windowMs: HOUR_MS }], NOON);
   await store.queue.settle(claim, { kind: "delivered" }, NOON, "acknowledgement");
@@ -278,7 +282,7 @@ test("uses an index for its queries, so that they do not slow down with many mes
   await store.messages.find("BC-0000-00");
   await store.messages.history("BC-0000-00");
   await store.messages.changeToken();
-  const after = { acceptedAt: NOON, id: 1 };
+  const after = { acceptedAt: NOON, newAnswerAt: null, id: 1 };
   for (const tab of ["all", "unanswered", "quarantined"] as const) {
     for (const filter of [{}, { after }, { since: NOON, until: NOON }, { offset: 50 }])
       await store.messages.list({ ...filter, tab, limit: 51 });

@@ -5,10 +5,12 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { Advice } from "../../contract/commands.ts";
 import { serially } from "../../contract/serially.ts";
-import { errorCode, isSystemError } from "../log.ts";
+import { plural } from "../../contract/text.ts";
+import type { Config } from "../config.ts";
+import { errorCode, errorName, isSystemError } from "../errors.ts";
 import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
-import { StoreRefused, StoreUnavailable } from "./model.ts";
-import { createPrivateFile, rememberFiles } from "./sqlite-files.ts";
+import { StoreLost, StoreRefused, StoreUnavailable, storeError } from "./errors.ts";
+import { createPrivateFile, movedFile, rememberFiles } from "./sqlite-files.ts";
 
 export const sqliteDialect: Dialect = {
   integer: "INTEGER",
@@ -33,6 +35,30 @@ export const sqliteDialect: Dialect = {
 
 export function sqliteFile(dataDir: string): string {
   return join(dataDir, "messages.db");
+}
+
+/** Files of the folder that hold people, although the messages are in PostgreSQL. */
+export function leftFiles({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): string[] {
+  const files = [movedFile(dataDir), ...(databaseUrl === null ? [] : [sqliteFile(dataDir)])];
+  return files.filter((file) => existsSync(file));
+}
+
+/** Once the messages are in PostgreSQL, nothing would send what waits in the folder's own file. */
+export function requireNothingLeft(dataDir: string): void {
+  const file = sqliteFile(dataDir);
+  if (!existsSync(file)) return;
+  let count = 0;
+  try {
+    using db = new DatabaseSync(file);
+    if (db.prepare(sqliteDialect.findTable("deliveries")).get() === undefined) return;
+    count = Number(db.prepare("SELECT count(*) AS count FROM deliveries WHERE state = 'queued'").get()?.count);
+  } catch (error) {
+    const problem = `DATABASE_URL is set, and it is unknown whether deliveries wait in ${file} (${errorName(error)})`;
+    throw new StoreRefused({ problem, remedy: "restore it, or move it away" }, { cause: error });
+  }
+  if (count === 0) return;
+  const problem = `DATABASE_URL is set, and ${plural(count, "delivery")} in ${file} would never be sent`;
+  throw new StoreRefused({ problem, remedy: "move its messages", command: `messages restore ${file}` });
 }
 
 /** How long a statement waits while another process holds the lock. */
@@ -61,63 +87,65 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
+type OnLost = (error: StoreUnavailable) => void;
+
 /**
  * Opens the file; creates it if necessary. Safe if several processes do so at once. `onLost` is called once if the files
- * are no longer those that were opened. From then on every call rejects.
+ * are no longer those that were opened. From then on every call rejects, until the file is back if it may be reopened.
  */
-export async function openSqlite(
-  file: string,
-  onLost: (error: StoreUnavailable) => void = () => {},
-): Promise<Database> {
+export async function openSqlite(file: string, onLost: OnLost = () => {}, mayReopen = false): Promise<Database> {
   requireSafeVersion(versions.sqlite ?? "");
   createPrivateFile(file);
-  const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
-  const query = queryOf(db);
   // Keeps statements out of each other's transactions.
   const inTurn = serially();
   const run = <T>(work: () => Promise<T>) =>
     inTurn(work).catch((error) => {
       throw toStoreError(error);
     });
-  try {
-    await run(async () => {
-      requireOwnFile(db, file);
-      await switchToWal(db);
-      db.exec(`${SETTINGS}; PRAGMA application_id = ${APPLICATION_ID}`);
-    });
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-  const upkeep = createUpkeep(db, file, onLost);
-  const runOnFile = <T>(work: () => Promise<T>) =>
+  let opened = await run(() => connect(file, onLost));
+  const runOnFile = <T>(work: (connection: typeof opened) => Promise<T>) =>
     run(async () => {
-      await upkeep.verify();
-      return work().catch((error) => {
-        if (isDamage(error)) markDamaged(db);
+      if (mayReopen && opened.upkeep.isBack()) opened = await connect(file, onLost);
+      await opened.upkeep.verify();
+      return work(opened).catch((error) => {
+        if (isDamage(error)) markDamaged(opened.db);
         throw error;
       });
     });
   // If it finds a problem, the next call rejects with it.
-  const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
+  const timer = setInterval(() => void run(() => opened.upkeep.tick()).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
   return {
     dialect: sqliteDialect,
-    query: (sql, values) => runOnFile(() => query(sql, values)),
+    query: (sql, values) => runOnFile(({ query }) => query(sql, values)),
     transaction: (work, { isSnapshot = false } = {}) =>
-      runOnFile(() => transaction(db, () => work({ query, dialect: sqliteDialect }), isSnapshot)),
-    eraseTraces: () => runOnFile(() => eraseTraces(db)),
+      runOnFile(({ db, query }) => transaction(db, () => work({ query, dialect: sqliteDialect }), isSnapshot)),
+    eraseTraces: () => runOnFile(({ db }) => eraseTraces(db)),
     verify: () =>
-      runOnFile(async () => {
+      runOnFile(async ({ db }) => {
         if (isMarkedDamaged(db)) throw new StoreUnavailable(DAMAGE);
       }),
     close: () =>
       run(async () => {
         clearInterval(timer);
+        const { db, upkeep } = opened;
         if (!db.isOpen) return;
         db.close();
         upkeep.end();
       }),
   };
+}
+
+async function connect(file: string, onLost: OnLost) {
+  const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
+  try {
+    requireOwnFile(db, file);
+    await switchToWal(db);
+    db.exec(`${SETTINGS}; PRAGMA application_id = ${APPLICATION_ID}`);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return { db, query: queryOf(db), upkeep: createUpkeep(db, file, onLost) };
 }
 
 /** The system releases the lock when the process ends. Throws StoreRefused if another website holds it. */
@@ -141,16 +169,15 @@ export function lockFolder(
   return () => lock[Symbol.dispose]();
 }
 
-function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnavailable) => void) {
+function createUpkeep(db: DatabaseSync, file: string, onLost: OnLost) {
   const files = rememberFiles(file);
   let loss: StoreUnavailable | null = null;
   let logVersion: string | null = null;
 
-  /** Files never count as found again. */
   async function verify(): Promise<void> {
     if (loss === null && !files.areInPlace()) {
       const problem = `${file}, or its -wal or -shm file, was removed or replaced while it was in use`;
-      loss = new StoreUnavailable({ problem, remedy: "put the files back or restore a backup, then restart" });
+      loss = new StoreLost({ problem, remedy: "put the files back or restore a backup, then restart" });
       db.close();
       files.removeStrays();
       onLost(loss);
@@ -167,10 +194,12 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: (error: StoreUnava
     if (logVersion !== null && logVersion === before) checkpoint(db, 0);
   }
 
-  return { verify, tick, end: files.removeStrays };
+  /** The same file, not another one in its place. */
+  const isBack = () => loss !== null && files.isOpened();
+  return { verify, tick, isBack, end: files.removeStrays };
 }
 
-function queryOf(db: DatabaseSync): Query {
+export function queryOf(db: DatabaseSync): Query {
   const prepared = new Map<string, StatementSync>();
   return async <Row>(sql: string, values: readonly Value[] = []) => {
     try {
@@ -263,7 +292,7 @@ async function switchToWal(db: DatabaseSync): Promise<void> {
   }
 }
 
-const BUSY = 5;
+export const BUSY = 5;
 export const FULL = 13;
 const NOT_A_DATABASE = 26;
 const DAMAGED: readonly (number | undefined)[] = [11, NOT_A_DATABASE];
@@ -288,17 +317,17 @@ function toStoreError(error: unknown): unknown {
   if (isSystemError(error)) {
     const problem = `The message database cannot be used: its files cannot be reached (${errorCode(error)})`;
     const remedy = "check the disk that holds DATA_DIR, and whether the server's user may read and write there";
-    return new StoreUnavailable({ problem, remedy }, { cause: error });
+    return storeError(errorCode(error), { problem, remedy }, error);
   }
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
     return new StoreUnavailable({ problem: "The message database is closed" }, { cause: error });
   }
   const code = primaryCode(error) ?? 0;
-  if (DAMAGED.includes(code)) return new StoreUnavailable(DAMAGE, { cause: error });
+  if (DAMAGED.includes(code)) return storeError(`sqlite ${code}`, DAMAGE, error);
   const [reason, remedy] = UNAVAILABLE[code] ?? [];
   if (!reason || !remedy) return error;
   const problem = `The message database cannot be used: ${reason} (SQLite error ${code})`;
-  return new StoreUnavailable({ problem, remedy }, { cause: error });
+  return storeError(`sqlite ${code}`, { problem, remedy }, error);
 }
 
 function isDamage(error: unknown): boolean {

@@ -1,17 +1,21 @@
 import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
-import { errorCode } from "../log.ts";
+import { errorCode } from "../errors.ts";
+import { createActions } from "./actions.ts";
 import { createArchive } from "./archive.ts";
-import { type Database, readSecret, type Sql } from "./database.ts";
-import { createIntake } from "./intake.ts";
+import type { Database, Sql } from "./database.ts";
+import { StoreLost, StoreNotReady, StoreRefused, type StoreUnavailable } from "./errors.ts";
+import { type AcceptanceRules, createIntake } from "./intake.ts";
+import { createMailbox } from "./mailbox.ts";
 import { createMessages } from "./messages.ts";
-import { StoreNotReady, StoreRefused, type StoreUnavailable } from "./model.ts";
+import { readSecret } from "./meta.ts";
 import { createPeople } from "./people.ts";
 import { createQueue } from "./queue.ts";
+import { createReplies } from "./replies.ts";
 import { applyRetention, createRetention } from "./retention.ts";
 import { migrate, requireVersion } from "./schema.ts";
 import { createSpamFilter } from "./spam.ts";
-import { lockFolder, openSqlite, sqliteFile } from "./sqlite.ts";
+import { lockFolder, openSqlite, requireNothingLeft, sqliteFile } from "./sqlite.ts";
 import { removeDatabase, restoringFile } from "./sqlite-files.ts";
 import { createStatus, forgetServers } from "./status.ts";
 import { openInThread } from "./thread.ts";
@@ -20,9 +24,12 @@ import { openInThread } from "./thread.ts";
 const MAX_CONNECTIONS = { server: 8, command: 3 };
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl"> & {
+  acknowledge?: Config["acknowledge"] | undefined;
   retention?: Config["retention"] | undefined;
   /** The operator who uses the store; absent for the website. */
   account?: string | null | undefined;
+  /** By which the website accepts messages. */
+  rules?: AcceptanceRules | undefined;
 };
 
 export interface StoreOptions {
@@ -31,23 +38,36 @@ export interface StoreOptions {
    * or upgrades the tables. Otherwise a database of another version is refused, because its website may be using it.
    */
   isServer?: boolean;
-  /** Called once if the store has become unusable until a restart: its thread ended, or its files were replaced. */
+  /** Called once if the open store has become unusable until a restart. */
   onEnd?(error: StoreUnavailable): void;
 }
 
-/** Rejects with StoreRefused or StoreUnavailable, whose message is one line with the remedy. */
+/** Rejects with StoreUnavailable while it is away; with StoreLost or StoreRefused if an operator must do something. */
 export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
-  const { databaseUrl, dataDir } = settings;
-  if (!options.isServer || databaseUrl !== null) return openHere(settings, options);
-  const unlock = lockFolder(dataDir);
-  removeDatabase(restoringFile(dataDir));
-  const file = new URL("./sqlite-thread.ts", import.meta.url);
-  const store = await openInThread<Store>(file, settings, options.onEnd).catch((error) => {
+  let isOpen = false;
+  // Before, `openStore` itself rejects.
+  const onEnd = (error: StoreUnavailable) => {
+    if (isOpen) options.onEnd?.(error);
+    isOpen = false;
+  };
+  if (options.isServer && settings.databaseUrl !== null) requireNothingLeft(settings.dataDir);
+  const isThreaded = options.isServer && settings.databaseUrl === null;
+  const store = await (isThreaded ? openThread(settings, onEnd) : openHere(settings, { ...options, onEnd }));
+  isOpen = true;
+  return store;
+}
+
+async function openThread(settings: StoreSettings, onEnd: (error: StoreUnavailable) => void): Promise<Store> {
+  const unlock = lockFolder(settings.dataDir);
+  try {
+    removeDatabase(restoringFile(settings.dataDir));
+    const store = await openInThread<Store>(new URL("./sqlite-thread.ts", import.meta.url), settings, onEnd);
+    const { close } = store;
+    return Object.assign(store, { close: () => close().finally(unlock) });
+  } catch (error) {
     unlock();
     throw error;
-  });
-  const { close } = store;
-  return Object.assign(store, { close: () => close().finally(unlock) });
+  }
 }
 
 export async function openHere(settings: StoreSettings, options: StoreOptions): Promise<Store> {
@@ -55,10 +75,24 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
   const { isServer = false } = options;
   const isSqlite = databaseUrl === null;
   if (isSqlite && !isServer) requireFile(dataDir);
-  const database = await openDatabase(settings, options);
+  const database = reportingLoss(await openDatabase(settings, options), options.onEnd);
   const store = await createStore(database, settings, isServer);
   if (isSqlite && isServer) await forgetServers(database.query);
   return store;
+}
+
+/** Reports also an end that a statement finds. */
+function reportingLoss(database: Database, onEnd: StoreOptions["onEnd"]): Database {
+  const { query, transaction } = database;
+  const report = (error: unknown) => {
+    if (error instanceof StoreLost) onEnd?.(error);
+    throw error;
+  };
+  return {
+    ...database,
+    query: (sql, values) => query<never>(sql, values).catch(report),
+    transaction: (work, options) => transaction(work, options).catch(report),
+  };
 }
 
 /** What `restore` needs of a database that may be empty or of an earlier version: the restore upgrades it. */
@@ -71,7 +105,8 @@ export async function openDatabase(
   { databaseUrl, dataDir }: StoreSettings,
   { isServer = false, onEnd }: StoreOptions = {},
 ) {
-  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd);
+  // A website ends, and starts again; an inbox that is open goes on.
+  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd, !isServer);
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(databaseUrl, MAX_CONNECTIONS[isServer ? "server" : "command"]);
 }
@@ -97,7 +132,7 @@ function requireFile(dataDir: string): void {
 export type Store = Awaited<ReturnType<typeof createStore>>;
 
 export async function createStore(database: Database, settings: Partial<StoreSettings>, upgrades = true) {
-  const { retention, account = null } = settings;
+  const { retention, account = null, rules } = settings;
   const { query, transaction } = database;
   async function prepare(sql: Sql): Promise<void> {
     await migrate(sql);
@@ -111,19 +146,21 @@ export async function createStore(database: Database, settings: Partial<StoreSet
       throw error;
     });
   const { findSpam, ...spam } = createSpamFilter(database);
-  const { settled, ...intake } = createIntake(database, secret, findSpam);
-  const hashKey: Uint8Array = Buffer.from(secret, "hex");
+  const { settled, ...intake } = createIntake(database, { rules, secret, findSpam });
   return {
     intake,
     queue: createQueue(database, secret, account),
-    messages: createMessages(database, account),
+    messages: createMessages(database),
+    actions: createActions(database, account),
+    replies: createReplies(database, account),
+    mailbox: createMailbox(database),
     people: createPeople(database, account),
     spam,
     status: createStatus(database),
     retention: createRetention(database),
     archive: createArchive(database, settings),
     /** The same on every node. */
-    secret: hashKey,
+    secret,
     async close(): Promise<void> {
       await settled();
       await database.close();

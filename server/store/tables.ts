@@ -43,6 +43,8 @@ const TABLES = {
     taught: optional(text<Lesson>()),
     /** `hash:time` of each address that a message had before a correction, separated by spaces. */
     former_addresses: optional(text()),
+    /** When the last answer came that nobody has answered or marked since. */
+    new_answer_at: optional(time),
     search_text: text(),
   },
   deliveries: {
@@ -52,12 +54,16 @@ const TABLES = {
     changed_at: time,
     due_at: optional(time, "CHECK ((due_at IS NULL) = (state <> 'queued'))"),
     attempts: count,
+    /** The attempts that may have arrived: one that runs counts until its outcome is known. */
+    unknown_outcomes: count,
     error: optional(text()),
     lease_token: optional(text()),
     leased_until: optional(integer),
     is_counted: flag,
     expires_at: optional(time),
     announce_at: optional(time),
+    /** Of the mail: when the last mail between the sender and the team came or went. */
+    last_mail_at: optional(time),
   },
   /** The history of a message. Accepting a message writes nothing here. */
   events: {
@@ -71,6 +77,8 @@ const TABLES = {
     /** What an action changed, as it was before, and the step with which it is undone. */
     step: optional(text()),
     replaced: optional(text()),
+    /** Of a note: chosen by the client, so that a repeated note is recognised. */
+    note_key: optional(text()),
   },
   /** A reply belongs to its event, which says who wrote it and when. */
   replies: {
@@ -80,6 +88,33 @@ const TABLES = {
     subject: text(),
     text: text(),
     sent_at: optional(time),
+    /** The address of the thread that the operator chose instead of the form's. */
+    recipient: optional(text()),
+    /** Why it came back as undeliverable. */
+    came_back: optional(text()),
+  },
+  /** A mail of the mailbox belongs to its event, which says what it is and when it was read. */
+  mails: {
+    event_id: ofEvent,
+    message_id: ofMessage,
+    mail_id: text(),
+    sender: text(),
+    sender_name: text(),
+    subject: text(),
+    text: text(),
+    sent_at: time,
+    attachments: text(),
+  },
+  /** How far each folder of the mailbox was read, and by which node. */
+  folders: {
+    name: text(),
+    uid_validity: optional(integer),
+    last_uid: count,
+    begun_at: optional(time),
+    lease_token: optional(text()),
+    leased_until: optional(integer),
+    problem: optional(text()),
+    failing_at: optional(time),
   },
   drafts: { message_id: ofMessage, author: text(), saved_at: time, subject: text(), text: text(), note: text() },
   /** A message has several keys if its text was sent with several. Only hashes are kept. */
@@ -87,8 +122,8 @@ const TABLES = {
   /** Rows count towards limits. Their keyed hashes name no message and are kept for a day. */
   hits: { hash: text(), at: time },
   /**
-   * So that no restored backup brings their messages back: keyed hashes of their addresses, each with the secret that
-   * it was made with, because a restore changes it, and the time until which the address was theirs.
+   * So that no restored backup brings messages back: keyed hashes of each deleted reference, and of the addresses, with
+   * the time until which they were the person's. Each has the secret that it was made with, because a restore changes it.
    */
   erasures: { hash: text(), secret: text(), at: time },
   retention: { state: text<DeliveryState>(), kept_ms: integer, notice_ms: integer },
@@ -101,6 +136,8 @@ export type Table = keyof Tables;
 export const KEYS: { readonly [Name in Table]?: string } = {
   deliveries: "message_id, channel",
   replies: "event_id",
+  mails: "event_id",
+  folders: "name",
   drafts: "message_id, author",
   keys: "key_hash, message_id",
   erasures: "hash, secret",
@@ -112,6 +149,8 @@ export const INDEXES: readonly string[] = [
   "INDEX messages_by_words ON messages (fingerprint, accepted_at)",
   // Includes the reason, so that queries skip a flood of quarantined messages without reading them.
   "INDEX messages_by_age ON messages (accepted_at, quarantine_reason)",
+  // Lists new answers first without sorting all messages.
+  "INDEX messages_by_new_answer ON messages ((COALESCE(new_answer_at, 0)), accepted_at, id)",
   // Counts the messages of each tab without reading them.
   "INDEX messages_by_answer ON messages (answered_at, is_restricted)",
   "INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
@@ -126,9 +165,14 @@ export const INDEXES: readonly string[] = [
   // Includes the state although it is always the same, because SQLite picks the index that answers most conditions.
   "INDEX deliveries_due ON deliveries (channel, state, due_at, message_id) WHERE state = 'queued'",
   "INDEX deliveries_leased ON deliveries (channel, state, leased_until) WHERE leased_until IS NOT NULL",
+  "INDEX deliveries_unknown ON deliveries (channel, state, unknown_outcomes) WHERE unknown_outcomes > 0",
   "INDEX deliveries_expiring ON deliveries (expires_at) WHERE expires_at IS NOT NULL",
   "INDEX events_by_message ON events (message_id, id)",
   "INDEX events_by_step ON events (step, id) WHERE step IS NOT NULL",
+  "UNIQUE INDEX events_by_note_key ON events (message_id, note_key) WHERE note_key IS NOT NULL",
+  "UNIQUE INDEX mails_by_message ON mails (message_id, mail_id)",
+  "INDEX mails_by_id ON mails (mail_id)",
+  "INDEX mails_by_sender ON mails (sender)",
   "UNIQUE INDEX replies_by_key ON replies (message_id, key)",
   "INDEX keys_by_message ON keys (message_id)",
   "INDEX hits_by_hash ON hits (hash, at)",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { untilEnd } from "../../tests/support/until-end.ts";
-import { StoreRefused, StoreUnavailable } from "./model.ts";
+import { StoreLost, StoreRefused, StoreUnavailable } from "./errors.ts";
 import { openInThread } from "./thread.ts";
 
 interface Target {
-  secret: Uint8Array;
+  secret: string;
   part: {
     echo<Value>(value: Value): Promise<Value>;
     fail(name: string): Promise<void>;
@@ -16,7 +16,7 @@ interface Target {
 
 /** A thread with these methods, or one that fails to open. */
 async function openTarget({ failsWith = "" } = {}) {
-  const [thread, store] = ["thread", "model"].map((name) => new URL(`./${name}.ts`, import.meta.url).href);
+  const [thread, store] = ["thread", "errors"].map((name) => new URL(`./${name}.ts`, import.meta.url).href);
   const program = `
     import { serveThread } from "${thread}";
     import * as errors from "${store}";
@@ -24,7 +24,7 @@ async function openTarget({ failsWith = "" } = {}) {
     await serveThread(async () => {
       if (${JSON.stringify(failsWith)} !== "") await fail(${JSON.stringify(failsWith)});
       return {
-        secret: new Uint8Array([1, 2, 3]),
+        secret: "abc",
         part: {
           echo: async (value) => value,
           fail,
@@ -47,6 +47,7 @@ async function openTarget({ failsWith = "" } = {}) {
 
 test.each([
   ["StoreUnavailable", StoreUnavailable],
+  ["StoreLost", StoreLost],
   ["StoreRefused", StoreRefused],
   ["RangeError", Error],
 ])("an error keeps its class and message: %s", async (name, kind) => {
@@ -64,7 +65,7 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
   const [waited] = await Promise.allSettled([target.part.wait(), target.part.crash()]);
   expect(waited).toMatchObject({
     status: "rejected",
-    reason: new StoreUnavailable({
+    reason: new StoreLost({
       problem: "The message database's thread ended (Error)",
       remedy: "restart the server",
     }),

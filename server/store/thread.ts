@@ -1,6 +1,6 @@
 import { parentPort, Worker } from "node:worker_threads";
-import { errorName } from "../log.ts";
-import { type PlainError, restoreError, StoreUnavailable, toPlainError } from "./model.ts";
+import { errorName, type OperatorError } from "../errors.ts";
+import { StoreLost, StoreRefused, StoreUnavailable } from "./errors.ts";
 
 // An object whose parts run in another thread: calling `queue.claim` here calls it there. A call waits for its answer
 // without a limit, because some copy or change any number of rows. Who must answer somebody limits the wait.
@@ -9,7 +9,7 @@ const MAX_CALLS = 10_000;
 
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** What the thread has: the names of each part's methods, and plain values. */
-type Served = Readonly<Record<string, readonly string[] | Uint8Array>>;
+type Served = Readonly<Record<string, readonly string[] | string>>;
 /** The reply with which the thread reports that what it serves is unusable until a restart. */
 const ENDED = -1;
 /** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
@@ -37,7 +37,7 @@ export async function openInThread<Target>(
     else call?.resolve(reply.result);
   });
   const endOf = (reason: string) =>
-    new StoreUnavailable({
+    new StoreLost({
       problem: `The message database's thread ended (${reason})`,
       remedy: "restart the server",
     });
@@ -67,7 +67,7 @@ export async function openInThread<Target>(
   }
   const served = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
   const parts = Object.entries(served as Served).map(([part, methods]) => {
-    if (methods instanceof Uint8Array) return [part, methods];
+    if (typeof methods === "string") return [part, methods];
     return [part, Object.fromEntries(methods.map((name) => [name, call.bind(null, `${part}.${name}`)]))];
   });
   return { ...Object.fromEntries(parts), close } as Target;
@@ -93,8 +93,21 @@ export async function serveThread(open: (onEnd: (error: StoreUnavailable) => voi
     const { close: _, ...parts } = target;
     const served = Object.entries(parts).map(([part, methods]) => [
       part,
-      methods instanceof Uint8Array ? methods : Object.keys(methods as Methods),
+      typeof methods === "string" ? methods : Object.keys(methods as Methods),
     ]);
     return Object.fromEntries(served);
   });
 }
+
+function restoreError({ name, message, stack, code, advice }: PlainError): Error {
+  const kind = [StoreUnavailable, StoreLost, StoreRefused].find((known) => known.name === name);
+  // With the stack of its thread, which shows where the defect is.
+  return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name, stack }, code ? { code } : {});
+}
+
+function toPlainError({ name, message, stack, code, advice }: PlainError): PlainError {
+  return { name, message, stack, code, ...(advice && { advice }) };
+}
+
+type PlainError = Pick<Error, "name" | "message"> &
+  Partial<Pick<OperatorError, "advice">> & { stack?: string | undefined; code?: string | undefined };

@@ -3,16 +3,17 @@ import type { Retention } from "../../contract/build-settings.ts";
 import { remedyText } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { capitalised } from "../../contract/text.ts";
-import { createDefectLog, errorCode, type Log } from "../log.ts";
-import { inTime } from "../store/model.ts";
+import { errorCode } from "../errors.ts";
+import { createDefectLog, type Log } from "../log.ts";
+import { inTime } from "../store/errors.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { SentAlert } from "../store/status.ts";
 import type { Store } from "../store/store.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
-import { ruleOf, SILENT, type Trouble, type Watch } from "./troubles.ts";
+import { ruleOf, SILENT, STORE_AWAY_MS, type Trouble, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
-  store: Pick<Store, "retention" | "status">;
+  openedStore(): Promise<Pick<Store, "retention" | "status">>;
   watch: Watch;
   retention: Retention;
   program: string;
@@ -32,11 +33,11 @@ const POST_TIMEOUT_MS = 10_000;
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 
 /**
- * All nodes of one database together send an alert, because one of them writes its row; each sends its own while the
- * store cannot save it.
+ * All nodes of one database together send an alert, because one of them writes its row. While the store is away, nobody
+ * can write one: then each node tells only that, and once.
  */
 export function startAlerts(options: AlertOptions) {
-  const { store, watch, program, retention, brand, log, clock = systemClock } = options;
+  const { openedStore, watch, program, retention, brand, log, clock = systemClock } = options;
   const stopping = new AbortController();
   const noteDefect = createDefectLog(log);
   /** `null` when the store fails or does not answer in time: no error may silence an alert. */
@@ -45,62 +46,87 @@ export function startAlerts(options: AlertOptions) {
       noteDefect(error);
       return null;
     });
-  const unsaved = new Map<string, SentAlert>();
+  /** What this node has told of a store that is away. */
+  let away: { problem: string; sinceMs: number; isPosted: boolean } | null = null;
 
-  /** False if another node has replaced the row. */
+  /** False if another node has replaced the row, or if it cannot be saved. */
   async function move(key: string, from: SentAlert | null, to: SentAlert | null): Promise<boolean> {
-    const isMoved = await ifAvailable(store.status.moveAlert(key, from, to));
-    if (isMoved === null && to) unsaved.set(key, to);
-    else unsaved.delete(key);
-    return isMoved !== false;
+    return (await ifAvailable(openedStore().then(({ status }) => status.moveAlert(key, from, to)))) ?? false;
   }
 
   async function check(): Promise<void> {
-    // Taken before the query, so that events during the query count as later than this alert.
-    const now = clock.now();
-    const { facts, troubles, error } = await watch.find(options.clock ? now : null);
+    const { now, facts, troubles, error, awayMs } = await watch.find(options.clock ? clock.now() : null);
     if (error !== null) noteDefect(error);
-    else for (const [key, alert] of unsaved) await move(key, null, alert);
-    const alerts = new Map([...((await ifAvailable(store.status.alerts())) ?? []), ...unsaved]);
-    // Without the store it is unknown what has ended.
-    if (error === null) await tellEnds(alerts, new Set(troubles.map(keyOf)), now);
+    if (awayMs !== null) return tellAway(troubles, awayMs);
+    await tellBack();
+    const alerts = await ifAvailable(openedStore().then(({ status }) => status.alerts()));
+    // Without all facts it is unknown what has ended.
+    if (!now || !alerts) return;
+    await tellEnds(alerts, new Set(troubles.map(keyOf)), now);
 
     const claims = [];
     for (const trouble of troubles) {
       const key = keyOf(trouble);
       const last = alerts.get(key) ?? null;
-      if (last && !isDue(trouble, last, now, retention)) continue;
-      if (trouble.kind === "expiring" && !facts?.expiring.unannounced) continue;
+      const isUnposted = last?.isPosted === false && options.alertUrl !== null;
+      if (last && !isDue(trouble, last, now, retention, isUnposted)) continue;
+      if (trouble.kind === "expiring" && !facts?.expiring.unannounced && !isUnposted) continue;
       const { count, lastAt, problem, since } = trouble;
       const sinceMs = last?.sinceMs ?? (since ?? now).getTime();
-      const alert = { atMs: now.getTime(), sinceMs, problem, count, lastMs: lastAt?.getTime() ?? 0, isPosted: true };
-      if (await move(key, last, alert)) claims.push({ trouble, key, last, alert });
+      const isPosted = options.alertUrl !== null;
+      const alert = { atMs: now.getTime(), sinceMs, problem, count, lastMs: lastAt?.getTime() ?? 0, isPosted };
+      if (await move(key, last, alert)) claims.push({ trouble, key, last, alert, isUnposted });
     }
     if (claims.length === 0) return;
-    const unlogged = claims.filter(({ last }) => last?.isPosted !== false).map(({ trouble }) => trouble);
-    // The most urgent comes first.
-    const [worst] = unlogged;
-    if (worst) log[LEVEL[worst.severity]]({ event: "alert", troubles: unlogged.map(nameOf) }, textOf(unlogged));
+    logAlert(claims.filter(({ isUnposted }) => !isUnposted).map(({ trouble }) => trouble));
     const found = claims.map(({ trouble }) => trouble);
-    const isPosted = await post(textOf(found), { troubles: found.map(nameOf) }, options, stopping.signal);
+    const isPosted = await postAll(found);
     if (!isPosted) for (const { key, alert } of claims) await move(key, alert, { ...alert, isPosted });
     // Without ALERT_URL, the log announces erasures: what is not announced is never erased.
     else if (facts && found.some(({ kind }) => kind === "expiring")) {
-      await ifAvailable(store.retention.markAnnounced(facts.expiring));
+      await ifAvailable(openedStore().then(({ retention }) => retention.markAnnounced(facts.expiring)));
     }
   }
 
-  async function tellEnds(alerts: Map<string, SentAlert>, lasting: ReadonlySet<string>, now: Date): Promise<void> {
+  async function tellAway(troubles: readonly Trouble[], awayMs: number): Promise<void> {
+    const trouble = troubles.find(({ kind }) => kind === "store-away");
+    if (!trouble) return checking.soon(STORE_AWAY_MS - awayMs);
+    if (!away) logAlert([trouble]);
+    away ??= { problem: trouble.problem, sinceMs: clock.elapsedMs() - awayMs, isPosted: false };
+    away.isPosted ||= await postAll([trouble]);
+  }
+
+  async function tellBack(): Promise<void> {
+    if (away && (await tellEnd("store-away", away.problem, clock.elapsedMs() - away.sinceMs))) away = null;
+  }
+
+  async function tellEnds(
+    alerts: ReadonlyMap<string, SentAlert>,
+    lasting: ReadonlySet<string>,
+    now: Date,
+  ): Promise<void> {
     for (const [key, alert] of alerts) {
       if (lasting.has(key) || !isEndTold(key) || !(await move(key, alert, null))) continue;
-      alerts.delete(key);
       const [name = key] = key.split("@");
-      const duration = durationInWords(Math.max(0, now.getTime() - alert.sinceMs));
-      const text = `${brand}: Resolved after ${duration}: ${alert.problem}`;
-      if (await post(text, { troubles: [], resolved: [name] }, options, stopping.signal)) {
-        log.info({ event: "alert-over", troubles: [name] }, text);
-      } else await move(key, null, alert);
+      if (!(await tellEnd(name, alert.problem, now.getTime() - alert.sinceMs))) await move(key, null, alert);
     }
+  }
+
+  async function tellEnd(name: string, problem: string, lastedMs: number): Promise<boolean> {
+    const text = `${brand}: Resolved after ${durationInWords(Math.max(0, lastedMs))}: ${problem}`;
+    const isPosted = await post(text, { troubles: [], resolved: [name] }, options, stopping.signal);
+    if (isPosted) log.info({ event: "alert-over", troubles: [name] }, text);
+    return isPosted;
+  }
+
+  /** The most urgent comes first. */
+  function logAlert(troubles: readonly Trouble[]): void {
+    const [worst] = troubles;
+    if (worst) log[LEVEL[worst.severity]]({ event: "alert", troubles: troubles.map(nameOf) }, textOf(troubles));
+  }
+
+  function postAll(troubles: readonly Trouble[]): Promise<boolean> {
+    return post(textOf(troubles), { troubles: troubles.map(nameOf) }, options, stopping.signal);
   }
 
   function textOf(troubles: readonly Trouble[]): string {
@@ -142,13 +168,20 @@ async function post(
   }
 }
 
-function isDue({ kind, count, lastAt }: Trouble, last: SentAlert, now: Date, retention: Retention): boolean {
+/** `isUnposted`: it was only logged, because a post failed or ALERT_URL was not set. */
+function isDue(
+  { kind, count, lastAt }: Trouble,
+  last: SentAlert,
+  now: Date,
+  retention: Retention,
+  isUnposted: boolean,
+): boolean {
   const isLessThan = (ms: number) => Math.abs(now.getTime() - last.atMs) < ms;
-  if (!last.isPosted) return !isLessThan(CHECK_INTERVAL_MS);
+  if (isUnposted) return !isLessThan(CHECK_INTERVAL_MS);
   // Slightly earlier than necessary, because a late announcement delays the erasure.
   if (kind === "expiring") return !isLessThan(announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS);
   const { repeats } = ruleOf(kind);
-  if (isLessThan(repeats === "daily" ? DAY_MS : HOUR_MS)) return false;
+  if (repeats === "never" || isLessThan(repeats === "daily" ? DAY_MS : HOUR_MS)) return false;
   return repeats !== "new" || count > last.count || (lastAt?.getTime() ?? 0) > last.lastMs;
 }
 

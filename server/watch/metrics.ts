@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
-import type { Channel } from "../store/model.ts";
 import type { Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");
@@ -10,7 +9,6 @@ interface MetricsOptions {
   host: string;
   port: number;
   watch: Watch;
-  now(): Date;
 }
 
 export type Route = "page" | "asset" | "film" | "message" | "health";
@@ -35,7 +33,7 @@ type DeliveryOutcome = "delivered" | "deferred" | "failed" | "paused" | "skipped
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
+export async function openMetrics({ host, port, watch }: MetricsOptions) {
   // Loaded on demand, so that they cost nothing without METRICS_PORT.
   const [prom, { createServer }] = await Promise.all([import("prom-client"), import("node:http")]);
   const registry = new prom.Registry();
@@ -44,7 +42,7 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   const updateGauges = createGauges(prom, registry, watch);
 
   const server = createServer(async (_request, response) => {
-    await updateGauges(now());
+    await updateGauges();
     const body = await registry.metrics();
     response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(body);
   });
@@ -89,12 +87,12 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry) {
     },
     accepted: (outcome: Acceptance) => accepted.inc({ outcome }),
     refused: (reason: RefusalReason) => refused.inc({ reason }),
-    attempted: (channel: Channel, outcome: DeliveryOutcome) => deliveries.inc({ channel, outcome }),
+    attempted: (channel: string, outcome: DeliveryOutcome) => deliveries.inc({ channel, outcome }),
   };
 }
 
 /** Never rejects. Omits the store's gauges while it does not answer. */
-function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): (now: Date) => Promise<void> {
+function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): () => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]) => {
     const note = "the same on every node of one database: take the maximum, not the sum";
     return new Gauge({ name: `site_${name}`, help: `${help}; ${note}`, labelNames, registers: [registry] });
@@ -103,12 +101,13 @@ function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): 
   const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest waiting delivery", "channel");
   const trouble = gauge("trouble", "Number of affected messages, at least 1", "kind", "channel");
 
-  return async (now) => {
-    const { facts = null, troubles = [] } = (await watch.find(now).catch(() => null)) ?? {};
+  return async () => {
+    const { facts = null, troubles = [] } = (await watch.find().catch(() => null)) ?? {};
     for (const stale of [queue, oldest, trouble]) stale.reset();
     for (const { channel, state, count, firstAt } of facts?.counts ?? []) {
       queue.set({ channel, state }, count);
-      if (state === "queued") oldest.set({ channel }, Math.max(0, now.getTime() - firstAt.getTime()) / 1000);
+      const ageMs = (facts?.now.getTime() ?? 0) - firstAt.getTime();
+      if (state === "queued") oldest.set({ channel }, Math.max(0, ageMs) / 1000);
     }
     for (const { kind, channel, count } of troubles) trouble.set({ kind, channel: channel ?? "" }, count);
   };

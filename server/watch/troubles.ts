@@ -1,18 +1,30 @@
 import { statfs } from "node:fs/promises";
+import { hostname } from "node:os";
 import type { Advice } from "../../contract/commands.ts";
-import { type AnswerTime, answerTimeInWords, answerTimeMs, durationInWords } from "../../contract/duration.ts";
+import {
+  type AnswerTime,
+  answerTimeInWords,
+  answerTimeMs,
+  durationInWords,
+  periodMs,
+} from "../../contract/duration.ts";
 import { plural } from "../../contract/text.ts";
-import { errorName } from "../log.ts";
-import { OperatorError } from "../operator-error.ts";
-import { type Channel, type DeliveryState, inTime, rulesOf } from "../store/model.ts";
+import { errorName, OperatorError } from "../errors.ts";
+import { backupsOlderThan } from "../store/backup-folder.ts";
+import { inTime } from "../store/errors.ts";
+import { type FolderState, HOURLY_LIMIT } from "../store/mailbox.ts";
+import { type Channel, type DeliveryState, rulesOf } from "../store/model.ts";
 import type { DeliveryCount } from "../store/queue.ts";
 import type { Store } from "../store/store.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from "../time.ts";
 
 // Alerts, metrics, the inbox, `stats` and preflight all use these thresholds.
 const OVERDUE_MS = HOUR_MS;
 /** A restart of the database should not cause an alert. */
-const STORE_AWAY_MS = MINUTE_MS / 2;
+export const STORE_AWAY_MS = 20_000;
+const CLOCK_WRONG_MS = MINUTE_MS;
+/** Mail servers are restarted too. */
+const MAILBOX_AWAY_MS = 15 * MINUTE_MS;
 /** For a daily backup. An operator who never made one may use another method. */
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
@@ -38,7 +50,7 @@ type Found = Advice & Partial<Omit<Trouble, "kind">>;
 interface Rule {
   severity: Severity;
   /** How often an alert is repeated while the trouble lasts; hourly if left out. `new`: hourly, if messages joined. */
-  repeats?: "daily" | "new";
+  repeats?: "daily" | "new" | "never";
   /** Operators end it by opening, answering or exporting messages, so nobody is told of its end. */
   endsSilently?: true;
   /** It concerns one machine, so each node sends its own alert. */
@@ -50,12 +62,11 @@ interface Rule {
 const TROUBLES = {
   "store-away": {
     severity: "critical",
-    find({ now, problem, awaySince: since, askedBy }) {
-      const isLong = since && (askedBy === "operator" || ageMs(since, now) >= STORE_AWAY_MS);
-      if (!isLong) return null;
-      const [{ problem: reason = "", remedy = undefined } = {}] = problem?.advice ?? [];
-      const away = `No message can be stored, and visitors are asked to try again. ${reason}`;
-      return { problem: away, remedy, since };
+    find({ problem, awayMs, askedBy, node }) {
+      if (!problem || (askedBy === "server" && awayMs < STORE_AWAY_MS)) return null;
+      const [{ problem: reason = "", remedy = undefined } = {}] = problem.advice;
+      const where = node === undefined ? "" : ` on ${node}`;
+      return { problem: `No message can be stored${where}, and visitors are asked to try again. ${reason}`, remedy };
     },
   },
   "disk-low": {
@@ -94,7 +105,7 @@ const TROUBLES = {
         const problem = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since, seen.now)}`;
         const reason = ownWords(error);
         const remedy = reason === "" ? "to see all" : `${reason}. To see all`;
-        return { problem, remedy, command: "messages list --state queued", count, since };
+        return { problem, remedy, command: "messages list --state waiting", count, since };
       }),
   },
   failed: {
@@ -106,18 +117,61 @@ const TROUBLES = {
         if (!failed) return null;
         const { count, firstAt: since, lastAt, reference, error } = failed;
         const which = [reference, ownWords(error)].filter(Boolean).join(": ");
-        const remedy = `${which}. Fix the cause, then use retry. To see all`;
         const command = "messages list --state failed";
+        if (channel === "reply") {
+          const problem = `${plural(count, noun)} ${count === 1 ? "waits" : "wait"} for your Send again`;
+          const remedy = `${which}. Open each message and decide. To see all`;
+          return { problem, remedy, command, count, since, lastAt };
+        }
+        const remedy = `${which}. Fix the cause, then use retry. To see all`;
         return { problem: `${plural(count, noun)} could not be ${verb}`, remedy, command, count, since, lastAt };
       }),
+  },
+  mailbox: {
+    severity: "warning",
+    find({ now, folders }) {
+      const isLong = ({ problem, failingAt }: FolderState) =>
+        failingAt !== null && (problem === HOURLY_LIMIT || ageMs(failingAt, now) >= MAILBOX_AWAY_MS);
+      const folder = folders.find(isLong);
+      if (!folder) return null;
+      const isFull = folder.problem === HOURLY_LIMIT;
+      const problem = isFull
+        ? `Answers wait in the mailbox: ${folder.problem}`
+        : `Answers do not come into the inbox: ${folder.problem}`;
+      const remedy = isFull
+        ? "they follow within the hour; look for a flood of mails in the mailbox"
+        : "read the mailbox itself meanwhile, and correct IMAP_URL; to test it";
+      return { problem, remedy, ...(!isFull && { command: "preflight" as const }), since: folder.failingAt };
+    },
   },
   "backup-overdue": {
     severity: "critical",
     repeats: "daily",
-    find({ now, lastBackupAt: since }) {
+    find({ now, lastBackupAt: since, outlived }) {
       if (!since || ageMs(since, now) < BACKUP_OVERDUE_MS) return null;
-      const problem = `No backup has succeeded for ${age(since, now)}`;
+      const problem = [`No backup has succeeded for ${age(since, now)}`, ...outlived].join(". ");
       return { problem, remedy: "make one and read its output", command: "messages backup FILE", since };
+    },
+  },
+  "left-file": {
+    severity: "warning",
+    find({ leftFiles }) {
+      const files = leftFiles?.() ?? [];
+      if (files.length === 0) return null;
+      const problem = `${files.join(" and ")} still ${files.length === 1 ? "holds" : "hold"} people, although the messages are elsewhere`;
+      return { problem, remedy: "delete it once the database has everything: privacy erase does not change it" };
+    },
+  },
+  "clock-wrong": {
+    severity: "warning",
+    repeats: "never",
+    isOfMachine: true,
+    find({ clockAheadMs }) {
+      if (Math.abs(clockAheadMs) <= CLOCK_WRONG_MS) return null;
+      const difference = `${durationInWords(Math.abs(clockAheadMs), Math.round)} ${clockAheadMs > 0 ? "ahead of" : "behind"}`;
+      const remedy =
+        "messages keep the database's time; correct the clock: timedatectl shows whether it is synchronized";
+      return { problem: `The clock of ${hostname()} is ${difference} the database's`, remedy };
     },
   },
   quarantined: {
@@ -165,17 +219,29 @@ export const ruleOf = (kind: TroubleKind): Rule => TROUBLES[kind];
 export const SILENT = Object.keys(TROUBLES).filter((kind) => ruleOf(kind as TroubleKind).endsSilently);
 
 interface WatchOptions {
-  store: Store;
+  /** Rejects with StoreUnavailable while the store has not been opened. */
+  openedStore(): Promise<Store>;
   dataDir: string;
+  /** For operators. */
+  leftFiles?: () => readonly string[];
   /** The channels in use. Deliveries left on other channels are no trouble. */
   channels: readonly Channel[];
   /** How soon the site promises to answer; without it, nothing is late. */
   answerWithin?: AnswerTime | null | undefined;
+  /** How long the privacy policy says that backups are kept. */
+  backupsKept?: string | undefined;
   /** Operators see at once that the store is away, and also whether a server runs. */
   askedBy: "server" | "operator";
+  /** What tells this server from others of the same database. */
+  node?: string | undefined;
+  clock?: Clock;
 }
 
 interface Situation {
+  /** The store's time; `null` if it is not known. */
+  now: Date | null;
+  /** For how long this process has not been able to store; `null` if it is. */
+  awayMs: number | null;
   troubles: readonly Trouble[];
   facts: Facts | null;
   /** Why facts are missing, or why nothing can be stored; `null` otherwise. */
@@ -186,49 +252,56 @@ interface Situation {
 interface Seen extends Facts, WatchOptions {
   now: Date;
   problem: OperatorError | null;
-  awaySince: Date | null;
+  awayMs: number;
   freeBytes: number;
 }
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 const UNREAD: Facts = {
+  now: new Date(0),
+  clockAheadMs: 0,
   late: null,
   counts: [],
   unseen: { count: 0, firstAt: null, lastAt: null },
   expiring: { foundAt: new Date(0), count: 0, unanswered: 0, firstAt: null, unannounced: 0 },
   website: { isRunning: true, lastSeenAt: null, pauses: [] },
   lastBackupAt: null,
+  outlived: [],
+  folders: [],
 };
 
 export type Watch = ReturnType<typeof createWatch>;
 
 export function createWatch(options: WatchOptions) {
-  const { store, dataDir, answerWithin } = options;
+  const { openedStore, dataDir, answerWithin, backupsKept, clock = systemClock } = options;
   const promisedMs = answerWithin ? answerTimeMs(answerWithin) : null;
-  let awaySince: Date | null = null;
+  let awaySinceMs: number | null = null;
 
   /** Resolves within seconds, even if the store does not answer. `given`: the time in a test. */
   async function find(given: Date | null = null): Promise<Situation> {
-    const now = given ?? new Date();
+    // While the store is away, nobody else knows the time.
+    const startedAtMs = given?.getTime() ?? clock.elapsedMs();
     const [read, written] = await Promise.allSettled([
-      inTime(readFacts(store, now, given, promisedMs)),
+      inTime(openedStore().then((store) => readFacts(store, clock, given, promisedMs, backupsKept))),
       // It writes, because a full disk can still be read.
-      inTime(store.status.ping()),
+      inTime(openedStore().then(({ status }) => status.ping())),
     ]);
     const facts = read.status === "fulfilled" ? read.value : null;
     const [error = null] = [written, read].flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     const isWritable = written.status === "fulfilled" && !(error instanceof OperatorError);
     const problem = isWritable ? null : toProblem(error);
-    awaySince = problem && (awaySince ?? now);
+    awaySinceMs = problem && (awaySinceMs ?? startedAtMs);
+    const awayMs = awaySinceMs === null ? null : (given?.getTime() ?? clock.elapsedMs()) - awaySinceMs;
 
     const freeBytes = await freeBytesOf(dataDir);
-    const seen = { ...options, now, problem, awaySince, freeBytes, ...(facts ?? UNREAD) };
+    const seen = { ...options, problem, awayMs: awayMs ?? 0, freeBytes, ...(facts ?? UNREAD) };
     const troubles = Object.entries<Rule>(TROUBLES).flatMap(([kind, { severity, find }]) => {
       const usual = { kind: kind as TroubleKind, channel: null, severity, count: 1, since: null, lastAt: null };
       return [find(seen) ?? []].flat().map((found): Trouble => ({ ...usual, ...found }));
     });
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
-    return { facts, error, troubles: troubles.sort((a, b) => urgencyOf(a) - urgencyOf(b)) };
+    const now = facts?.now ?? null;
+    return { now, awayMs, facts, error, troubles: troubles.sort((a, b) => urgencyOf(a) - urgencyOf(b)) };
   }
 
   return { find };
@@ -239,16 +312,37 @@ function toProblem(error: unknown): OperatorError {
   return new OperatorError({ problem: `The message database cannot be used (${errorName(error)})` });
 }
 
-async function readFacts(store: Store, now: Date, given: Date | null, promisedMs: number | null) {
-  const [late, counts, unseen, expiring, website, lastBackupAt] = await Promise.all([
+async function readFacts(
+  store: Store,
+  clock: Clock,
+  given: Date | null,
+  promisedMs: number | null,
+  backupsKept: string | undefined,
+) {
+  const askedAtMs = clock.now().getTime();
+  const now = given ?? (await store.status.time());
+  // At least: the store read its clock at some moment between these two of ours.
+  const tooEarlyMs = Math.max(0, now.getTime() - clock.now().getTime());
+  const clockAheadMs = given ? 0 : Math.max(0, askedAtMs - now.getTime()) - tooEarlyMs;
+  const [late, counts, unseen, expiring, website, lastBackupAt, outlived, folders] = await Promise.all([
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
     store.messages.countUnseen(),
     store.retention.findExpiring(given),
     store.status.website(given),
     store.status.lastBackupAt(),
+    outlivedBackups(store, now, backupsKept),
+    store.mailbox.folders(given),
   ]);
-  return { late, counts, unseen, expiring, website, lastBackupAt };
+  return { now, clockAheadMs, late, counts, unseen, expiring, website, lastBackupAt, outlived, folders };
+}
+
+/** Names the backups that are older than the privacy policy says. */
+export async function outlivedBackups(store: Store, now: Date, backupsKept = ""): Promise<string[]> {
+  const [folder, keptMs] = [await store.status.backupFolder(), periodMs(backupsKept)];
+  if (folder === null || keptMs === undefined) return [];
+  const names = await backupsOlderThan(folder, keptMs, now);
+  return names.length === 0 ? [] : [`Older than the ${backupsKept} of the privacy policy: ${names.join(", ")}`];
 }
 
 function countOf({ counts }: Pick<Facts, "counts">, channel: Channel, state: DeliveryState): DeliveryCount | undefined {
