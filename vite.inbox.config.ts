@@ -1,15 +1,16 @@
 import { defineConfig, type Plugin } from "vite";
-import { completeSettings } from "./app/settings.ts";
 import { hexColours, markOf } from "./app/styles/look.ts";
 import { parseBuildSettings } from "./contract/build-settings.ts";
-import { companySettings, readOwnSettings } from "./prerender/site-dir.ts";
+import { companySettings, readSettings } from "./prerender/site-dir.ts";
 
 /**
  * The operator's inbox. scripts/build-inbox.ts writes it to a separate folder, because the public server serves only
- * `dist/`.
+ * `dist/site/`.
  */
 export default defineConfig({
-  root: "inbox",
+  root: "desk/page",
+  // Beside the cache of `npm run dev`, which may run at the same time.
+  cacheDir: "../../node_modules/.vite/inbox",
   plugins: [companySettings(), icon()],
   publicDir: false,
   css: { transformer: "lightningcss" },
@@ -28,14 +29,23 @@ export default defineConfig({
 
 /** The site's mark in its accent colour, which is visible on light and dark tabs alike. */
 function icon(): Plugin {
+  const fileName = "assets/icon.svg";
+  async function draw(): Promise<string> {
+    const { site } = await readSettings(parseBuildSettings(process.env).settings.siteDir);
+    const { look } = site;
+    const { viewBox, ink, accent } = markOf(look);
+    const fill = hexColours(look).accent;
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" fill="${fill}"><path d="${ink}${accent}"/></svg>`;
+  }
   return {
     name: "icon",
     async generateBundle() {
-      const { look } = completeSettings(await readOwnSettings(parseBuildSettings(process.env).settings.siteDir));
-      const { viewBox, ink, accent } = markOf(look);
-      const fill = hexColours(look).accent;
-      const source = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" fill="${fill}"><path d="${ink}${accent}"/></svg>`;
-      this.emitFile({ type: "asset", fileName: "assets/icon.svg", source });
+      this.emitFile({ type: "asset", fileName, source: await draw() });
+    },
+    configureServer({ middlewares }) {
+      middlewares.use(`/${fileName}`, async (_request, response) =>
+        response.setHeader("content-type", "image/svg+xml").end(await draw()),
+      );
     },
   };
 }
