@@ -1,9 +1,9 @@
+import { site } from "virtual:site";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import displayFont from "./media/display.woff2?url";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
-import { site } from "./site.ts";
 import { hexColours, withHues } from "./styles/look.ts";
 import siteStyles from "./styles/site.css?inline";
 
@@ -12,33 +12,38 @@ const { ground, darkGround } = hexColours(site.look);
 /** Browsers prerender a page of this site while the pointer rests on its link, unless they save data. */
 const SPECULATION_RULES = { prerender: [{ where: { href_matches: "/*" }, eagerness: "moderate" }] };
 
-const BEFORE_PAINT = "text/javascript";
 const ICON = { svg: "/favicon.svg", ico: "/favicon.ico" };
 const WEB_MANIFEST = "/site.webmanifest";
+
+type Script = PageScript & {
+  /** Without one, it stands in the head and runs before the first paint. */
+  type?: string;
+  /** What `load-form.ts` loads. */
+  form?: string;
+};
 
 /** What a page has besides its markup: the build weighs it, and allows it in the page's security policy. */
 export interface PageParts {
   style: string;
-  /** In page order; `text/javascript` goes into the head. */
-  scripts: readonly { type: string; code: string }[];
+  scripts: readonly Script[];
   fetches: readonly PageFetch[];
 }
 
 export function pageParts(screen: Screen, { settings, scripts }: RenderContext): PageParts {
-  const script = screen.script && scripts[screen.script];
+  const { film, loadForm, form } = scripts;
   const ofScreen = screen.fetches?.(settings) ?? [];
   return {
     style: pageStyles(screen),
     scripts: [
-      ...(screen.codeBeforePaint ? [{ type: BEFORE_PAINT, code: screen.codeBeforePaint }] : []),
+      ...(screen.script === "form" ? [{ ...loadForm, form }] : []),
       { type: "speculationrules", code: JSON.stringify(SPECULATION_RULES) },
-      ...(script ? [{ type: "module", code: inlineCode(script) }] : []),
+      ...(screen.script === "film" ? [{ type: "module", ...film }] : []),
     ],
     fetches: [
       { kind: "font", urls: [displayFont] },
       { kind: "picture", urls: [ICON.svg, ICON.ico] },
       { kind: "data", urls: [WEB_MANIFEST] },
-      ...(script && "url" in script ? [{ kind: "script", urls: [script.url] } as const] : []),
+      ...(screen.script === "form" ? [{ kind: "script", urls: [form] } as const] : []),
       ...ofScreen,
     ],
   };
@@ -53,14 +58,8 @@ function pageStyles({ styles, laterStyles = "" }: Screen): string {
   return all.replaceAll(/(?<=[{;])(--[\w-]+):[^;}]*;?/g, (declaration, name) => (isUsed(name) ? declaration : ""));
 }
 
-function inlineCode(script: PageScript): string {
-  if ("code" in script) return script.code;
-  // Loads the script only after the page has loaded and painted; until then the page works as plain HTML. Uses a script
-  // element, because Firefox reports an error if the visitor leaves during an `import()`.
-  return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>{const s=document.createElement("script");s.type="module";s.src=${JSON.stringify(script.url)};document.head.append(s)})));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
-}
-
-export const SOCIAL_CARD = "/assets/social.jpg";
+/** The picture that shows a link to this path on social networks. */
+export const socialCard = (path: string) => `/assets/social${path === "/" ? "" : path}.jpg`;
 
 interface DocumentProps {
   screen: Screen;
@@ -71,7 +70,8 @@ interface DocumentProps {
 }
 
 export function Document({ screen, canonicalPath, parts, context }: DocumentProps) {
-  const { settings } = context;
+  const { settings, weights = [] } = context;
+  const weight = weights.find(({ page }) => page === (canonicalPath ?? screen.name));
   return (
     <html lang="en-GB">
       <head>
@@ -98,7 +98,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         {screen.isPaintedWhole && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
         {context.answered && <style>{screen.laterStyles}</style>}
-        <Scripts scripts={parts.scripts.filter(({ type }) => type === BEFORE_PAINT)} />
+        <Scripts scripts={parts.scripts.filter(({ type }) => !type)} />
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
         {canonicalPath !== null && screen.isIndexed && (
           <script type="application/ld+json">{structuredData(screen, canonicalPath, settings)}</script>
@@ -116,16 +116,16 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <main id="main" tabIndex={-1} className={`screen screen-${screen.name}`}>
           {screen.render(context)}
         </main>
-        <Footer />
-        <Scripts scripts={parts.scripts.filter(({ type }) => type !== BEFORE_PAINT)} />
+        <Footer grams={weight?.grams ?? null} />
+        <Scripts scripts={parts.scripts.filter(({ type }) => type)} />
       </body>
     </html>
   );
 }
 
 function Scripts({ scripts }: Pick<PageParts, "scripts">) {
-  return scripts.map(({ type, code }) => (
-    <script key={type} type={type}>
+  return scripts.map(({ type, code, src, form }) => (
+    <script key={type ?? ""} type={type} src={src} data-form={form}>
       {code}
     </script>
   ));
@@ -142,12 +142,12 @@ function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: strin
       <meta property="og:title" content={screen.title} />
       <meta property="og:description" content={screen.description} />
       <meta property="og:url" content={url} />
-      <meta property="og:image" content={siteUrl + SOCIAL_CARD} />
+      <meta property="og:image" content={siteUrl + socialCard(path)} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
       <meta
         property="og:image:alt"
-        content={site.heroPicture?.alt ?? "First light over hills with wind turbines and solar panels."}
+        content={`${screen.headline}. ${site.heroPicture?.alt ?? "First light over hills with wind turbines and solar panels."}`}
       />
       <meta name="twitter:card" content="summary_large_image" />
     </>
@@ -155,9 +155,9 @@ function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: strin
 }
 
 /** JSON-LD for search engines. Contains no `<`, so that no value can end the script element. */
-function structuredData({ headline, written }: Screen, path: string, { siteUrl }: BuildSettings): string {
+function structuredData({ headline, parents }: Screen, path: string, { siteUrl }: BuildSettings): string {
   // Only profiles on other sites: the default links lead to the home page.
-  const profiles = site.social.map(({ href }) => href).filter((href) => /^https?:/.test(href));
+  const profiles = site.social.flatMap(({ href }) => (href && /^https?:/.test(href) ? href : []));
   const organization = {
     "@type": "Organization",
     "@id": `${siteUrl}/#organization`,
@@ -174,9 +174,9 @@ function structuredData({ headline, written }: Screen, path: string, { siteUrl }
     },
     ...(profiles.length > 0 && { sameAs: profiles }),
   };
-  const breadcrumbs = written && {
+  const breadcrumbs = parents && {
     "@type": "BreadcrumbList",
-    itemListElement: [...written.parents, { label: headline, href: path }].map(({ label, href }, index) => ({
+    itemListElement: [...parents, { label: headline, href: path }].map(({ label, href }, index) => ({
       "@type": "ListItem",
       position: index + 1,
       name: label,

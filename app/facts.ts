@@ -1,6 +1,6 @@
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { durationInWords } from "../contract/duration.ts";
-import { site } from "./site.ts";
+import type { SiteSettings } from "./site-schema.ts";
 
 /** The facts of the settings, each with the words that stand in brackets while the operator has not set it. */
 const PLACEHOLDER = {
@@ -18,20 +18,8 @@ const PLACEHOLDER = {
   requestLogKept: "how long request logs are kept",
 } as const satisfies Record<"brand" | "legalName" | "contactEmail" | "websiteUrl" | PolicyFact, string>;
 
-type PolicyFact = keyof typeof site.policyFacts;
+type PolicyFact = keyof SiteSettings["policyFacts"];
 type SetFact = keyof typeof PLACEHOLDER;
-
-const { brand, legalName, contactEmail, policyFacts } = site;
-const SITE_VALUES: Readonly<Record<Exclude<SetFact, "websiteUrl">, string | null>> = {
-  brand,
-  legalName,
-  contactEmail,
-  ...policyFacts,
-};
-/** The facts of `site.ts`, which titles and descriptions may contain too. */
-export const SITE_FACTS: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(SITE_VALUES).map(([name, value]) => [name, value ?? placeholderOf(name as SetFact)]),
-);
 
 /** The facts that follow from other settings. An empty one removes its paragraph or list item. */
 const COMPUTED = {
@@ -41,17 +29,26 @@ const COMPUTED = {
   otherServers,
   correspondenceSystem: ({ postsHook }: BuildSettings) =>
     postsHook ? "the system in which we keep our correspondence" : "",
+  answersKept: ({ readsMailbox }: BuildSettings) => (readsMailbox ? "your email answers" : ""),
 };
 
 type FactName = SetFact | keyof typeof COMPUTED;
+/** The facts that titles and descriptions may contain too. */
+export const SITE_FACT_NAMES: readonly string[] = Object.keys(PLACEHOLDER).filter((name) => name !== "websiteUrl");
 export const FACT_NAMES: readonly string[] = [...Object.keys(PLACEHOLDER), ...Object.keys(COMPUTED)];
 
-/** The text of each fact; an unset one shows its placeholder, such as `[governing law]`. */
-export function factTexts(settings: BuildSettings): Record<FactName | "siteUrl", string> {
-  const websiteUrl = factValue("websiteUrl", settings) ?? placeholderOf("websiteUrl");
-  const computed = Object.entries(COMPUTED).map(([name, compute]) => [name, compute(settings)]);
+/** The text of each fact that the settings contain; an unset one shows its placeholder, such as `[governing law]`. */
+export function siteFacts(site: SiteSettings): Readonly<Record<string, string>> {
+  const { brand, legalName, contactEmail, policyFacts } = site;
+  const values = Object.entries({ brand, legalName, contactEmail, ...policyFacts });
+  return Object.fromEntries(values.map(([name, value]) => [name, value ?? placeholderOf(name as SetFact)]));
+}
+
+export function factTexts(site: SiteSettings, settings: BuildSettings): Record<FactName | "siteUrl", string> {
+  const websiteUrl = websiteUrlOf(settings) ?? placeholderOf("websiteUrl");
+  const computed = Object.entries(COMPUTED).map(([name, compute]) => [name, compute(settings, site)]);
   // A link needs the address also while it is a trial.
-  return { ...SITE_FACTS, websiteUrl, siteUrl: settings.siteUrl, ...Object.fromEntries(computed) };
+  return { ...siteFacts(site), websiteUrl, siteUrl: settings.siteUrl, ...Object.fromEntries(computed) };
 }
 
 function placeholderOf(name: SetFact): string {
@@ -62,10 +59,11 @@ export function isPlaceholder(name: string, text: string): boolean {
   return Object.hasOwn(PLACEHOLDER, name) && text === placeholderOf(name as SetFact);
 }
 
-export function unsetFacts(settings: BuildSettings): string[] {
+export function unsetFacts(site: SiteSettings, settings: BuildSettings): string[] {
   const file = `${settings.siteDir}site.ts`;
+  const texts = factTexts(site, settings);
   const facts = (Object.keys(PLACEHOLDER) as SetFact[])
-    .filter((name) => factValue(name, settings) === null)
+    .filter((name) => isPlaceholder(name, texts[name]))
     .map((name) =>
       name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in ${file})`,
     );
@@ -76,17 +74,16 @@ export function unsetFacts(settings: BuildSettings): string[] {
   return [...facts, ...links];
 }
 
-function factValue(name: SetFact, settings: BuildSettings): string | null {
-  if (name !== "websiteUrl") return SITE_VALUES[name];
-  // localhost is the default for a trial, not a public address.
-  return new URL(settings.siteUrl).hostname === "localhost" ? null : settings.siteUrl;
+/** localhost is the default for a trial, not a public address. */
+function websiteUrlOf({ siteUrl }: BuildSettings): string | null {
+  return new URL(siteUrl).hostname === "localhost" ? null : siteUrl;
 }
 
 function keptFor(ms: number | null): string {
   return ms === null ? "kept until we delete them by hand" : `deleted automatically after ${durationInWords(ms)}`;
 }
 
-function otherServers({ siteUrl, apiBase, countriesUrl }: BuildSettings): string {
+function otherServers({ siteUrl, apiBase, countriesUrl }: BuildSettings, site: SiteSettings): string {
   const films = URL.canParse(site.heroFilm) ? [site.heroFilm] : [];
   const urls = [apiBase, countriesUrl, ...films].map((url) => new URL(url, siteUrl));
   const hosts = [...new Set(urls.map(({ host }) => host))].filter((host) => host !== new URL(siteUrl).host);

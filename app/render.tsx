@@ -1,27 +1,26 @@
 import { text } from "node:stream/consumers";
+import { site } from "virtual:site";
 import { prerenderToNodeStream } from "react-dom/static";
 import { COMING_SOON_PAGE, FAILURE_PAGE, type FormOfBuild } from "../contract/build-manifest.ts";
-import type { AnsweredPost } from "../contract/send-email-answer.ts";
+import { type AnsweredPost, bareReceipt } from "../contract/send-email-answer.ts";
 import { CARBON_PATH } from "./components/footer.tsx";
 import { startState } from "./contact/form-state.ts";
 import { formTitle } from "./contact/form-view.ts";
-import { Document, type PageParts, pageParts, SOCIAL_CARD } from "./document.tsx";
-import { factTexts, unsetFacts } from "./facts.ts";
+import { Document, type PageParts, pageParts, socialCard } from "./document.tsx";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 import { contact, formSettings } from "./screens/contact.tsx";
 import { carbon } from "./screens/text-pages.tsx";
-import { site } from "./site.ts";
 
-export { factTexts, ROUTES, SOCIAL_CARD, SPECIFIED_PATHS, site, unsetFacts };
+export { CARBON_PATH, ROUTES, SPECIFIED_PATHS, socialCard };
 
 /** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
   /** Its first path, or its screen's name if it has no path. */
   name: string;
-  /** Those in `dist/` that contain it: for each path a folder's index.html, which every static host serves at the path. */
+  /** Those in `dist/site/` that contain it: for each path a folder's index.html, which every static host serves at the path. */
   files: readonly string[];
-  /** `null` for a screen of `app/screens/`. */
+  /** The Markdown file with its text, if there is one. */
   source: string | null;
   html: string;
   /** The exact text of every style and script written into the HTML, or into an answer that the page shows. */
@@ -32,7 +31,7 @@ export interface RenderedPage {
 }
 
 /** Every page but the one about carbon, which lists the figures of the others. */
-export function renderSite(context: RenderContext): Promise<RenderedPage[]> {
+export function renderPages(context: RenderContext): Promise<RenderedPage[]> {
   const routes = ROUTES.filter(({ screen }) => screen !== carbon);
   return Promise.all([
     ...routes.map(({ screen, paths }) => renderPage(screen, paths, context)),
@@ -51,12 +50,11 @@ export async function renderAnswerPages(context: RenderContext): Promise<FormOfB
     const screen = { ...contact, title };
     return renderHtml(screen, "/contact", pageParts(contact, context), { ...context, answered: answered.kind });
   };
-  const receipt = { reference: "", sentAt: "", address: "", totalKg: null, estimate: null };
   return {
     settings: formSettings(context),
     countries: context.countries ?? [],
     pages: {
-      sent: await pageOf({ kind: "sent", receipt }),
+      sent: await pageOf({ kind: "sent", receipt: bareReceipt("") }),
       refused: await pageOf({ kind: "refused", error: "", errors: {}, values: {} }),
     },
   };
@@ -75,17 +73,16 @@ async function renderPage(
   files = paths.map((path) => `${path}/index.html`.replace(/^\/+/, "")),
 ): Promise<RenderedPage> {
   const path = paths[0] ?? null;
-  const name = path ?? screen.name;
   const parts = pageParts(screen, context);
   const html = await renderHtml(screen, path, parts, context);
   return {
-    name,
+    name: path ?? screen.name,
     files,
-    source: screen.written?.file ?? null,
+    source: screen.file ?? null,
     html,
     // The answer to a post has the policy of its page.
     inlineStyles: [parts.style, ...(screen.laterStyles ? [screen.laterStyles] : [])],
-    inlineScripts: parts.scripts.map(({ code }) => code),
+    inlineScripts: parts.scripts.flatMap(({ code }) => code ?? []),
     fetches: parts.fetches,
     headline: screen.headline,
   };

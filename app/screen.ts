@@ -10,8 +10,10 @@ export interface Screen {
   description: string;
   /** Shown by search engines and listed in the sitemap. */
   isIndexed: boolean;
-  /** For a page from a file: the file, and the parent pages from the home page down. */
-  written?: { file: string; parents: readonly Link[] };
+  /** The Markdown file with its text. */
+  file?: string;
+  /** Of a page in `pages/`: the pages above it, from the home page down. */
+  parents?: readonly Link[];
   /** The header lies over the screen's own picture instead of above it. */
   isHeaderOverlaid?: boolean;
   /** Its content would move when the footer arrives, so the first paint waits. */
@@ -19,15 +21,12 @@ export interface Screen {
   /** Styles that only this screen needs, and those that its script adds later. The answer to a post contains both. */
   styles: string;
   laterStyles?: string;
-  codeBeforePaint?: string;
-  script?: ScreenScript;
+  /** `film` plays it. `form` loads React once the page has loaded and the browser is idle. */
+  script?: "film" | "form";
   /** What a browser fetches for this screen, besides its script and the files that every page fetches. */
   fetches?(settings: BuildSettings): readonly PageFetch[];
   render(context: RenderContext): ReactNode;
 }
-
-/** `film` is written into the page itself; `contact` is fetched once the page has loaded and the browser is idle. */
-type ScreenScript = "film" | "contact";
 
 /** A browser takes the first whose condition is true. home.css repeats the condition. */
 export const VIEW_MEDIA = {
@@ -46,19 +45,23 @@ export interface PageFetch {
 
 export interface RenderContext {
   settings: BuildSettings;
-  scripts: Readonly<Record<ScreenScript, PageScript>>;
+  /** The first two are part of their pages; `form` is an address. */
+  scripts: { film: PageScript; loadForm: PageScript; form: string };
   /** In the order of their names, for browsers without script. */
   countries?: readonly { code: string; name: string }[];
-  /** The other pages, heaviest first, for the page about carbon. */
+  /** What the build has weighed: for the footer of each page, and the page about carbon. In development there is none. */
   weights?: readonly PageWeight[];
   /** Renders the contact page for the answers to posts without script, with a marker instead of its form. */
   answered?: AnsweredPost["kind"];
 }
 
 export interface PageWeight {
-  name: string;
+  /** The name of the rendered page. */
+  page: string;
+  title: string;
   grams: number;
   rating: string;
 }
 
-export type PageScript = { code: string } | { url: string };
+/** A build writes its code into the page; in development, Vite serves its file. */
+export type PageScript = { code: string; src?: never } | { src: string; code?: never };

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { completeSettings } from "./settings.ts";
 import { site } from "./site.ts";
-import { settingProblems, siteSchema } from "./site-schema.ts";
+import { completeSettings, settingProblems, siteSchema } from "./site-schema.ts";
 
 const FULL = {
   ...site,
@@ -87,5 +86,7 @@ test.each<[settings: object, ...problems: string[]]>([
     '"site.answerWithin" must be a time, such as { amount',
   ],
 ])("the settings %j have these problems", (settings, ...problems) => {
-  expect(settingProblems(completeSettings(settings))).toEqual(problems.map((one) => expect.stringContaining(one)));
+  expect(settingProblems(completeSettings(settings, site))).toEqual(
+    problems.map((one) => expect.stringContaining(one)),
+  );
 });

@@ -71,7 +71,10 @@ export const siteSchema = group({
   heroFilm: z.string(FILM).regex(/^(own|off|https?:\/\/\S+)$/, FILM),
   heroPicture: group({ file, alt: words }, 'must be a picture, such as { file: "hero.jpg", alt: "Hills." }').nullable(),
   footerColumns: list(group({ title: words, links: list(link) })),
-  social: list(group({ network: z.enum(["Facebook", "Twitter", "Instagram", "LinkedIn"], NETWORK), href: address })),
+  /** Not shown where `href` is null. */
+  social: list(
+    group({ network: z.enum(["Facebook", "Twitter", "Instagram", "LinkedIn"], NETWORK), href: address.nullable() }),
+  ),
   pricePerTonne: group(
     {
       amount: z.number(AMOUNT).positive(AMOUNT),
@@ -101,6 +104,19 @@ export type SiteSettings = z.infer<typeof siteSchema>;
 export type Look = SiteSettings["look"];
 export type Link = z.infer<typeof link>;
 export type MenuItem = z.infer<typeof menuItem>;
+
+/** The company's settings, with the defaults for missing ones. A value of the wrong type stays: the build refuses it. */
+export function completeSettings(own: Partial<SiteSettings>, defaults: SiteSettings): SiteSettings {
+  const completed = <Part extends object>(all: Part, some: Part = all): Part =>
+    Object(some) === some ? { ...all, ...some } : some;
+  return {
+    ...defaults,
+    ...own,
+    look: completed(defaults.look, own.look),
+    hero: completed(defaults.hero, own.hero),
+    policyFacts: completed(defaults.policyFacts, own.policyFacts),
+  };
+}
 
 export function settingProblems(site: unknown): string[] {
   const issues = siteSchema.safeParse(site).error?.issues ?? [];

@@ -57,12 +57,12 @@ test.each([
 
 test("sections have numbers only in policies, and ids without them; headings link to themselves on pages", () => {
   const file = fileOf("## Your *own* data\n\n### Smaller\n\n## With [a link](/x)\n\n## Your own data\n");
-  expect(sectionsOf(file)).toEqual([
+  expect(sectionsOf(file, FACTS)).toEqual([
     { id: "your-own-data", title: "Your own data" },
     { id: "with-a-link", title: "With a link" },
     { id: "your-own-data-1", title: "Your own data" },
   ]);
-  expect(sectionsOf(file, { isNumbered: true }).map(({ title }) => title)[1]).toBe("2. With a link");
+  expect(sectionsOf(file, FACTS, { isNumbered: true }).map(({ title }) => title)[1]).toBe("2. With a link");
   const html = htmlOf(file.markdown, { isNumbered: true, hasAnchors: true });
   expect(html).toContain(
     '<h2 id="your-own-data"><a class="anchor" href="#your-own-data">1. Your <em>own</em> data</a></h2>',

@@ -3,7 +3,7 @@ import { Children, type ComponentProps, type ReactNode } from "react";
 import Markdown, { type Components, type Options } from "react-markdown";
 import { fillMarks, splitAtMarks } from "../contract/facts.ts";
 import { ContactEmail } from "./components/links.tsx";
-import { isPlaceholder, SITE_FACTS } from "./facts.ts";
+import { isPlaceholder } from "./facts.ts";
 import { elementsOf, isElement, parseOptions, textOf, treeOf } from "./markdown.ts";
 import notice from "./styles/notice.css?inline";
 
@@ -37,13 +37,13 @@ interface TextOptions {
   hasAnchors?: boolean;
 }
 
-export function sectionsOf({ markdown }: TextFile, { isNumbered = false } = {}): Section[] {
+export function sectionsOf({ markdown }: TextFile, facts: Facts, { isNumbered = false } = {}): Section[] {
   const tree = treeOf(markdown, [[arrange, { isNumbered }]]);
   return tree.children
     .filter((node) => isElement(node, "h2"))
     .map((node) => ({
       id: String(node.properties.id),
-      title: fillMarks(textOf(node), (name) => SITE_FACTS[name] ?? ""),
+      title: fillMarks(textOf(node), (name) => facts[name] ?? ""),
     }));
 }
 

@@ -1,20 +1,21 @@
-import { inspect } from "node:util";
+import { readFileSync } from "node:fs";
 import { brotliCompressSync } from "node:zlib";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { CarbonFigure } from "../app/components/footer.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
+import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import {
   carbonOf,
   carbonText,
   type FetchedFile,
   heaviestOf,
-  rulerCm,
   tooHeavy,
   weighPage,
-  weighSite,
-  withFigure,
+  weighPages,
+  weightProblems,
+  weightsOf,
 } from "./carbon.ts";
 
 const page = (bytes: number): FetchedFile => ({ url: "/", kind: "page", bytes });
@@ -31,7 +32,7 @@ test("a page must reach A+; with a film A+ on a phone and A on other screens", (
   const problemsOf = (bytes: number) => carbonOf("/", [page(bytes)]).map(tooHeavy);
   expect(problemsOf(260_000)).toEqual([null]);
   expect(problemsOf(280_000)).toEqual([
-    "/ emits 0.041 g CO2e a view (rating A), and may emit at most A+, 0.040 g. Its heaviest files: / 280 KB. Make it lighter; docs/carbon.md says why.",
+    "/ emits 0.041 g CO2e a view (rating A), and may emit at most A+, 0.040 g. Its heaviest files: / 280 KB. Make it lighter; app/explanations/carbon.md says why.",
   ]);
   const problemsOn = (bytes: Record<View, number>) => {
     const files = VIEWS.map((view) => ({ ...film(bytes[view]), view }));
@@ -47,7 +48,7 @@ test("a page must reach A+; with a film A+ on a phone and A on other screens", (
 });
 
 test("carbon.txt names the page that explains the figures", () => {
-  const text = carbonText("https://www.example.com", new Date("2026-11-15T10:00:00Z"));
+  const text = carbonText("https://www.example.com", "/assets/carbon", new Date("2026-11-15T10:00:00Z"));
   expect(text).toContain('version = "0.5"\nlast_updated = "2026-11-15"\n\n[org]\ndisclosures = [\n');
   expect(text).toContain('url = "https://www.example.com/assets/carbon", domain = "www.example.com"');
 });
@@ -79,51 +80,59 @@ test("a page's weight includes its files, with text compressed, and their respon
 });
 
 function pageNamed(name: string, fetches: readonly PageFetch[] = []): RenderedPage {
-  const html = renderToStaticMarkup(<CarbonFigure />);
-  return { name, html, fetches, headline: name, files: [], source: null, inlineStyles: [], inlineScripts: [] };
+  return { name, html: HTML, fetches, headline: name, files: [], source: null, inlineStyles: [], inlineScripts: [] };
 }
-const CARBON_PAGE = pageNamed("/assets/carbon");
 
 test.each([
-  [0.047, 23],
-  [0.0166, 8],
-  [0.01, 4.8],
-  [0, 0],
-])("%d g are %d cm by petrol car, in the sentence and on the ruler", (grams, cm) => {
-  expect(rulerCm(grams)).toBe(cm);
-  const html = withFigure(renderToStaticMarkup(<CarbonFigure />), grams);
-  expect(html).toContain(`<b>${cm} cm</b> <span>by petrol car`);
+  [0.047, "23 cm"],
+  [0.0166, "8 cm"],
+  [0.01, "4.8 cm"],
+  [0, "0 cm"],
+])("%d g are %s by petrol car, in the sentence and on the ruler", (grams, distance) => {
+  const html = renderToStaticMarkup(<CarbonFigure grams={grams} />);
+  expect(html).toContain(`<b>${distance}</b> <span>by petrol car`);
   expect(html).toContain(`>${grams.toFixed(3)}</span> g CO₂e, model)`);
-  expect(html).toContain(`d="M0 4h${cm}"`);
+  expect(html).toContain(`d="M0 4h${Number.parseFloat(distance)}"`);
   expect(html).not.toContain("#");
 });
 
-test("each page shows its own figure, of the larger screen; the page about carbon lists those of the others", async () => {
+test("a page's figure is that of the larger screen; the list for the page about carbon calls / Home", async () => {
   const film = { ...fetch("film", "/film.mp4"), view: "other" as const };
-  const failure = pageNamed("error");
-  failure.html = `<b>#.###</b>${failure.html}`;
-  let listed: unknown;
-  const weighed = await weighSite([pageNamed("/", [film]), failure], read, async (weights) => {
-    listed = weights;
-    return CARBON_PAGE;
-  });
-  const carbon = weighed.flatMap((one) => one.carbon);
-  expect(carbon.map(({ page, view }) => view ?? page)).toEqual([...VIEWS, "error", "/assets/carbon"]);
+  const weighed = await weighPages([pageNamed("/", [film]), pageNamed("error")], read);
+  const carbon = weighed.flatMap(({ views }) => views);
+  expect(carbon.map(({ page, view }) => view ?? page)).toEqual([...VIEWS, "error"]);
   const grams = carbon.find(({ view }) => view === "other")?.grams ?? 0;
   expect(grams).toBeGreaterThan(0.04);
-  expect(listed).toEqual([
-    { name: "Home", grams, rating: "A" },
-    { name: "error", grams: expect.any(Number), rating: "A+" },
+  expect(weightsOf(weighed)).toEqual([
+    { page: "/", title: "Home", grams, rating: "A" },
+    { page: "error", title: "error", grams: expect.any(Number), rating: "A+" },
   ]);
-  const shown = (html = "") => /<span data-fact="grams">([^<]+)</.exec(html)?.[1];
-  expect(weighed.map(({ page }) => shown(page.html))).toEqual([grams.toFixed(3), "0.000", "0.000"]);
-  // Only the footer's placeholder becomes a figure.
-  expect(weighed[1]?.page.html).toMatch(/^<b>#\.###<\/b>/);
 });
 
-test("a build with a page that is too heavy fails", async () => {
+test("a page that is too heavy is a problem of its file", async () => {
   const films = Array<PageFetch>(2).fill(fetch("film", "/film.mp4"));
-  const error = await weighSite([pageNamed("/", films)], read, async () => CARBON_PAGE).catch((reason) => reason);
-  // As Vite prints it: without a stack.
-  expect(inspect(error)).toMatch(/^The pages cannot be built:\npage \/:1: \/ emits .* Make it lighter; .*why\.$/);
+  const written = { ...pageNamed("/film", films), source: "pages/film.md" };
+  const problems = weightProblems(await weighPages([pageNamed("/", films), written, pageNamed("/a")], read));
+  expect(problems).toEqual(
+    ["page /", "pages/film.md"].map((file) => ({
+      file,
+      line: 1,
+      message: expect.stringMatching(/ emits .* Make it lighter/),
+    })),
+  );
+});
+
+const { form } = JSON.parse(readFileSync(manifestFile("dist"), "utf8")) as BuildManifest;
+const { pages } = JSON.parse(readFileSync("dist/site/carbon.json", "utf8")) as {
+  pages: { page: string; grams: number }[];
+};
+
+test.each([
+  ["the contact page", "/contact", readFileSync("dist/site/contact/index.html", "utf8")],
+  ["the answer to a post", "/contact", form.pages.sent],
+  ["the page that lists the others", "/assets/carbon", readFileSync("dist/site/assets/carbon/index.html", "utf8")],
+])("in the build, %s shows its own figure", (_, name, html) => {
+  const grams = pages.find(({ page }) => page === name)?.grams ?? 0;
+  expect(grams).toBeGreaterThan(0);
+  expect(/<span data-fact="grams">([^<]+)</.exec(html)?.[1]).toBe(grams.toFixed(3));
 });

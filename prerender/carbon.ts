@@ -1,10 +1,8 @@
 import { co2 } from "@tgwf/co2";
-import { CARBON_PATH, RULER_CM, UNWEIGHED } from "../app/components/footer.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import { type PageFetch, type PageWeight, VIEWS, type View } from "../app/screen.ts";
-import { CAR } from "../contract/footprint/factors.ts";
 import { transferSize } from "./output.ts";
-import { problemsError } from "./site-dir.ts";
+import type { Problem } from "./site-dir.ts";
 
 export interface FetchedFile {
   url: string;
@@ -28,55 +26,40 @@ type ReadBuiltFile = (url: string) => Buffer | undefined;
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
 const HEADER_BYTES = 850;
 
-/** Writes its figure into each page. Rejects if a page is too heavy. */
-export async function weighSite(
-  others: readonly RenderedPage[],
+/** Its views, of which the heaviest is the figure that the page shows. */
+type WeighedPage = Pick<RenderedPage, "name" | "headline" | "source"> & { views: readonly PageCarbon[] };
+
+export async function weighPages(
+  pages: readonly RenderedPage[],
   readBuiltFile: ReadBuiltFile,
-  renderCarbonPage: (weights: readonly PageWeight[]) => Promise<RenderedPage>,
-): Promise<{ page: RenderedPage; carbon: readonly PageCarbon[] }[]> {
-  const weigh = async (page: RenderedPage) => {
-    const carbon = carbonOf(page.name, await weighPage(page, readBuiltFile));
-    return { page: { ...page, html: withFigure(page.html, heaviestOf(carbon).grams) }, carbon };
-  };
-  const weighed = await Promise.all(others.map(weigh));
-  const weights = weighed.map(({ page: { name, headline }, carbon }) => {
-    const { grams, rating } = heaviestOf(carbon);
-    return { name: name === "/" ? "Home" : headline, grams, rating };
+): Promise<readonly WeighedPage[]> {
+  return Promise.all(
+    pages.map(async (page) => {
+      const { name, headline, source } = page;
+      return { name, headline, source, views: carbonOf(name, await weighPage(page, readBuiltFile)) };
+    }),
+  );
+}
+
+export function weightsOf(pages: readonly WeighedPage[]): PageWeight[] {
+  return pages.map(({ name, headline, views }) => {
+    const { grams, rating } = heaviestOf(views);
+    return { page: name, title: name === "/" ? "Home" : headline, grams, rating };
   });
-  weighed.push(await weigh(await renderCarbonPage(weights.toSorted((a, b) => b.grams - a.grams))));
-  const problems = weighed.flatMap(({ page: { name, source }, carbon }) =>
-    carbon.flatMap((ofView) => {
-      const message = tooHeavy(ofView);
+}
+
+export function weightProblems(pages: readonly WeighedPage[]): Problem[] {
+  return pages.flatMap(({ name, source, views }) =>
+    views.flatMap((view) => {
+      const message = tooHeavy(view);
       return message === null ? [] : { file: source ?? `page ${name}`, line: 1, message };
     }),
   );
-  if (problems.length > 0) throw problemsError(problems);
-  return weighed;
 }
 
 /** The view on the larger screen, whose figure the page shows. */
 export function heaviestOf(carbon: readonly PageCarbon[]): PageCarbon {
   return carbon.reduce((heaviest, one) => (one.grams > heaviest.grams ? one : heaviest));
-}
-
-/** How far an average petrol car drives for the same grams, by the factor of the estimate, in the precision shown. */
-export function rulerCm(grams: number): number {
-  const cm = (Number(grams.toFixed(3)) * 100) / CAR.petrol.kgPerUnit;
-  return cm < 5 ? Number(cm.toFixed(1)) : Math.round(cm);
-}
-
-/** Writes the figures into the footer. Their placeholders are the last ones in the page, after all of its own text. */
-export function withFigure(html: string, grams: number): string {
-  const cm = rulerCm(grams);
-  const figures = [
-    [`>${UNWEIGHED.grams}<`, `>${grams.toFixed(3)}<`],
-    [`>${UNWEIGHED.distance}<`, `>${cm} cm<`],
-    [`"${UNWEIGHED.segment}"`, `"${UNWEIGHED.segment.slice(0, -1)}${Math.min(cm, RULER_CM)}"`],
-  ] as const;
-  return figures.reduce((filled, [placeholder, figure]) => {
-    const at = filled.lastIndexOf(placeholder);
-    return at < 0 ? filled : filled.slice(0, at) + figure + filled.slice(at + placeholder.length);
-  }, html);
 }
 
 /** Leaves out files of other origins or of another service on this one: the build does not know their sizes. */
@@ -117,7 +100,7 @@ export function tooHeavy({ page, view, grams, rating, files }: PageCarbon): stri
   const limit = `${worst}, ${RATINGS[worst]} g${view ? ` on screens of size "${view}"` : ""}`;
   const heaviest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
   const sizes = heaviest.map(({ url, bytes }) => `${url} ${Math.round(bytes / 1000)} KB`).join(", ");
-  return `${page} emits ${grams.toFixed(3)} g CO2e a view (rating ${rating}), and may emit at most ${limit}. Its heaviest files: ${sizes}. Make it lighter; docs/carbon.md says why.`;
+  return `${page} emits ${grams.toFixed(3)} g CO2e a view (rating ${rating}), and may emit at most ${limit}. Its heaviest files: ${sizes}. Make it lighter; app/explanations/carbon.md says why.`;
 }
 
 export function carbonJson(carbon: readonly PageCarbon[]): string {
@@ -128,15 +111,15 @@ export function carbonJson(carbon: readonly PageCarbon[]): string {
   return `${JSON.stringify({ model, unit: "grams CO2e per view", pages }, null, 2)}\n`;
 }
 
-/** carbon.txt, syntax 0.5, which tells programs what a company discloses. */
-export function carbonText(siteUrl: string, builtAt: Date): string {
+/** carbon.txt, syntax 0.5, which tells programs what a company discloses; `path` is the page that explains the figures. */
+export function carbonText(siteUrl: string, path: string, builtAt: Date): string {
   const domain = new URL(siteUrl).hostname;
   return `version = "0.5"
 last_updated = "${builtAt.toISOString().slice(0, 10)}"
 
 [org]
 disclosures = [
-  { doc_type = "web-page", url = "${siteUrl}${CARBON_PATH}", domain = "${domain}", title = "How we count this site's carbon" },
+  { doc_type = "web-page", url = "${siteUrl}${path}", domain = "${domain}", title = "How we count this site's carbon" },
   { doc_type = "other", url = "${siteUrl}/carbon.json", domain = "${domain}", title = "Grams of CO2e for each page, as data" },
 ]
 

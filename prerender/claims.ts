@@ -3,12 +3,11 @@ import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { z } from "zod";
-import type { SiteSettings } from "../app/site-schema.ts";
 import type { ListedClaim } from "../contract/build-manifest.ts";
 import { commandLine } from "../contract/commands.ts";
 import { plural, visible } from "../contract/text.ts";
-import { refusal, settingStrings, shown, siteFolder } from "./site-dir.ts";
-import STRONG_WORDS from "./strong-words.json" with { type: "json" };
+import { type CompanySettings, refusal, settingStrings, shown, siteFolder } from "./site-dir.ts";
+import { STRONG_WORDS } from "./strong-words.ts";
 import type { SiteText } from "./texts.ts";
 
 /** The strong sentences of the default site, and the hashes of its texts as they were released. */
@@ -20,7 +19,8 @@ const day = z.union([z.literal(""), z.iso.date()], "must be a day, such as 2026-
 const entrySchema = z.strictObject({
   file: words.optional(),
   sha256: words.optional(),
-  /** A sentence with a strong word. Entries of 1.1.0 have no page; their other fields follow below. */
+  ours: words.optional(),
+  /** A sentence with a strong word, and the page that shows it. */
   text: words.optional(),
   page: words.optional(),
   /** `at` is an address, a file beside the ledger or the name of a document; `exemption` an official recognition. */
@@ -28,9 +28,8 @@ const entrySchema = z.strictObject({
   noClaim: words.optional(),
   by: words,
   on: day,
-  verdict: words.optional(),
-  reason: words.optional(),
-  needs: words.optional(),
+  /** The articles whose text was shown to who signed, for wording that they forbid. */
+  law: words.optional(),
 });
 export type Entry = z.infer<typeof entrySchema>;
 
@@ -59,8 +58,7 @@ function keyOf({ file = "", page = "", text = "" }: Partial<Entry>): string {
   return [file === "" ? 1 : 0, file, page, text].join("\n");
 }
 
-interface Company {
-  site: SiteSettings;
+interface Company extends CompanySettings {
   siteDir: string;
   texts: readonly SiteText[];
   today?: string;
@@ -68,16 +66,23 @@ interface Company {
   isOurs?: boolean;
 }
 
+/** `ours` is the hash of our policy that the file takes the place of. */
+type FileSignature = Pick<Entry, "ours"> & { file: string; sha256: string };
+
 interface Claims {
   claims: readonly ListedClaim[];
   /** The files that nobody has signed as they are, with all their sentences. */
-  unsigned: readonly { file: string; sha256: string; sentences: readonly string[] }[];
+  unsigned: readonly (FileSignature & { sentences: readonly string[] })[];
+  /** What to check in the company's own policies. */
+  policies: readonly string[];
+  /** The policies that are signed, but before ours changed. To sign them again says that somebody compared them. */
+  outdated: readonly FileSignature[];
   ledger: readonly Entry[];
   ledgerFile: string;
 }
 
 export async function readClaims(company: Company): Promise<Claims> {
-  const { site, siteDir, texts, today = new Date().toISOString().slice(0, 10), isOurs = false } = company;
+  const { site, files, siteDir, texts, today = new Date().toISOString().slice(0, 10), isOurs = false } = company;
   const ledgerFile = isOurs ? OUR_LEDGER : `${siteDir}claims.json`;
   const [shipped, ledger] = [await readLedger(OUR_LEDGER), await readLedger(ledgerFile)];
   const shippedKeys = new Set(shipped.map(keyOf));
@@ -99,24 +104,54 @@ export async function readClaims(company: Company): Promise<Claims> {
     if (strong.length === 0 || claims.has(key)) continue;
     const entry = entries.get(key);
     const isForbidden = strong.some(({ law }) => law);
-    const state = entry ? stateOf(entry, isForbidden, dirname(ledgerFile), today) : "open";
+    const problem = entry && entryProblem(entry, dirname(ledgerFile), today);
     const { shows, until } = entry?.evidence ?? {};
-    const isShipped = shippedKeys.has(key);
-    claims.set(key, { text, page, where: `${file}:${line}`, state, isForbidden, isOurs: isShipped, shows, until });
+    const end = entry && until ? lastDay(until, entry.on) : until;
+    const hasEnded = Boolean(end && end < today && !entry?.evidence?.exemption);
+    const state = !entry ? "open" : problem ? "withoutEvidence" : hasEnded ? "expired" : "settled";
+    const isOurSentence = shippedKeys.has(key);
+    const place = { text, page, where: `${file}:${line}`, isForbidden, isOurs: isOurSentence };
+    claims.set(key, { ...place, state, shows, until: end, problem: problem ?? undefined, isShortened: end !== until });
   }
 
   const unsigned = new Map<string, Claims["unsigned"][number]>();
-  for (const file of [siteFile, OUR_SETTINGS, ...texts.map((text) => text.file)]) {
-    const content = await readFile(file);
-    const sha256 = createHash("sha256").update(content).digest("hex");
+  const policies: string[] = [];
+  const outdated: FileSignature[] = [];
+  for (const file of [siteFile, OUR_SETTINGS, ...files.slice(1).map(shown), ...texts.map((text) => text.file)]) {
+    const sha256 = await hashOf(file);
     const inFolder = relative(folder, resolve(file));
     const name = isOurs || inFolder.startsWith("..") ? file : inFolder;
-    const isSigned = ledger.some((one) => one.file === name && one.sha256 === sha256 && one.by !== "");
-    if (isSigned || (!isOurs && shipped.some((one) => one.sha256 === sha256))) continue;
-    const sentences = places.filter((place) => place.file === file).map(({ text }) => text);
-    unsigned.set(name, { file: name, sha256, sentences });
+    const replaced = name.startsWith("policies/") && name !== file && join("app", name);
+    const ours = replaced && existsSync(replaced) ? { ours: await hashOf(replaced) } : {};
+    const signature = ledger.find((one) => one.file === name && one.sha256 === sha256 && !signatureProblem(one, today));
+    if (replaced) policies.push(...retentionProblems(name, await readFile(file, "utf8")));
+    if (signature && signature.ours !== ours.ours) {
+      policies.push(`app/${name} has changed since ${name} was signed: compare them, and sign yours again`);
+      outdated.push({ file: name, sha256, ...ours });
+    }
+    if (signature || (!isOurs && shipped.some((one) => one.sha256 === sha256))) continue;
+    const decoration = texts.find((text) => text.file === file)?.decoration ?? [];
+    const sentences = [
+      ...places.filter((place) => place.file === file).map(({ text }) => text),
+      ...decoration.map((picture) => `(a picture that says nothing to people who cannot see it: ${picture})`),
+    ];
+    unsigned.set(name, { file: name, sha256, ...ours, sentences });
   }
-  return { claims: [...claims.values()], unsigned: [...unsigned.values()], ledger, ledgerFile };
+  return { claims: [...claims.values()], unsigned: [...unsigned.values()], policies, outdated, ledger, ledgerFile };
+}
+
+async function hashOf(file: string): Promise<string> {
+  return createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex");
+}
+
+/** What this software deletes, and when, which a privacy policy says. */
+const RETENTION_FACTS = ["deliveredKept", "failedKept", "quarantinedKept", "backupsKept", "requestLogKept"];
+
+function retentionProblems(name: string, text: string): string[] {
+  const missing = RETENTION_FACTS.filter((fact) => name.endsWith("/privacy.md") && !text.includes(`{${fact}}`));
+  return missing.length > 0 ? [`${name} does not say ${missing.map((fact) => `{${fact}}`).join(", ")}`] : [];
 }
 
 /** Settings that no visitor reads as words. */
@@ -130,56 +165,91 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   mailSignature: "replies",
 };
 
-const DENIAL = /\b(not?|never|neither|nor|cannot|without)\b|n['’]t\b/i;
-
-function stateOf(entry: Entry, isForbidden: boolean, folder: string, today: string): ListedClaim["state"] {
-  const { evidence, noClaim, by, on, text = "" } = entry;
-  if (by === "" || on === "") return "withoutEvidence";
-  if (noClaim && (!isForbidden || DENIAL.test(text))) return "settled";
-  const { shows = "", at = "", until = "", exemption = "" } = evidence ?? {};
-  // A file that an entry names must exist.
-  const isFile = /^[^\s:/][^\s:]*\.\w{2,5}$/.test(at);
-  if (shows === "" || at === "" || (isFile && !existsSync(join(folder, at)))) return "withoutEvidence";
-  if (isForbidden && exemption !== "") return "settled";
-  if (until === "") return "withoutEvidence";
-  return until < today ? "expired" : "settled";
+export function isDenial(text: string): boolean {
+  return /\b(not?|never|neither|nor|cannot|without)\b|n['’]t\b/i.test(text);
 }
 
-const STATE = {
-  open: "needs an entry",
-  withoutEvidence: "its entry is not complete",
-  expired: "its evidence has ended",
-};
+/** Evidence counts for at most two years from its signature. */
+function lastDay(until: string, signedOn: string): string {
+  const limit = `${Number(signedOn.slice(0, 4)) + 2}${signedOn.slice(4)}`;
+  return until > limit ? limit : until;
+}
 
-export function listOpen({ claims, unsigned, ledgerFile }: Claims, program?: string): string {
+/** Why the signature does not count; `null` if it does. */
+function signatureProblem({ by, on }: Pick<Entry, "by" | "on">, today: string): string | null {
+  if (by.trim() === "" || on === "") return "nobody has signed it";
+  if (!isName(by)) return `“${by}” is not the name of a person`;
+  return on > today ? `it was signed on ${on}, which is in the future` : null;
+}
+
+/** A word of two letters or more, and no placeholder of a document. */
+export function isName(text: string): boolean {
+  return /\p{L}{2}/u.test(text) && !/^(your )?name$/i.test(text.trim());
+}
+
+/** Why there is no such evidence; `null` if there may be. A file must be beside the ledger. */
+export function placeProblem(at: string, folder: string): string | null {
+  const isFile = /^[^/:][^:]*\.(pdf|docx?|odt|xlsx?|ods|csv|txt|md|html?|eml|zip|png|jpe?g)$/i.test(at);
+  return isFile && !existsSync(join(folder, at)) ? `the file ${at} does not exist beside claims.json` : null;
+}
+
+export function articlesOf(text: string): string[] {
+  return [...new Set(strongWordsOf(text).flatMap(({ law }) => law?.split(":")[0] ?? []))];
+}
+
+/** Why the entry does not settle its sentence. */
+function entryProblem(entry: Entry, folder: string, today: string): string | null {
+  const { evidence, noClaim, text = "", law = "" } = entry;
+  const articles = articlesOf(text);
+  const signature = signatureProblem(entry, today);
+  if (signature !== null) return signature;
+  if (noClaim && (articles.length === 0 || isDenial(text))) return null;
+  if (noClaim) return "“noClaim” does not allow wording that the law forbids, unless the sentence denies it";
+  const { shows = "", at = "", until = "", exemption = "" } = evidence ?? {};
+  if (shows === "") return "its evidence does not say what it shows";
+  if (at === "") return "its evidence does not say where it is";
+  const place = placeProblem(at, folder);
+  if (place !== null) return place;
+  if (articles.length > 0 && exemption !== "") return null;
+  if (until === "") return "its evidence has no last day";
+  return articles.every((article) => law.includes(article))
+    ? null
+    : "the law forbids the wording, and its text was not shown to who signed";
+}
+
+/** Why each strong word matters, the law that forbids it, and a better sentence. */
+export function explain(text: string): string[] {
+  const groups = new Map(strongWordsOf(text).map((group) => [group.why, group]));
+  const better = [...groups.values()].find((group) => group.better)?.better;
+  return [
+    ...[...groups.values()].map(
+      ({ word, why, law }) => `“${word}”: ${why}${why.endsWith("?") ? "" : "."}${law ? ` Forbidden by ${law}.` : ""}`,
+    ),
+    ...(better ? [`Better: ${better}`] : []),
+  ];
+}
+
+export function stateInWords({ state, until, problem }: ListedClaim): string {
+  if (state === "open") return "needs an entry";
+  return state === "expired" ? `its evidence ended on ${until}` : (problem ?? "settled");
+}
+
+export function listOpen({ claims, unsigned }: Claims, program?: string): string {
   const files = unsigned.map(({ file }) => `  ${file}`);
-  const sentences = claims.flatMap(({ where, text, state, isOurs }) =>
-    isOurs || state === "settled" ? [] : `  ${where}: ${visible(text)} (${STATE[state]})`,
-  );
+  const open = claims.filter(({ isOurs, state }) => !isOurs && state !== "settled");
+  const sentences = open.flatMap((claim) => [
+    `  ${claim.where}: ${visible(claim.text)} (${stateInWords(claim)})`,
+    ...explain(claim.text).map((line) => `    ${line}`),
+  ]);
   const sign = `To read and sign: ${commandLine('claims --sign "NAME"', program)}`;
-  const write = `To add missing entries to ${ledgerFile}: ${commandLine("claims --write", program)}`;
+  const review = `To answer them one by one: ${commandLine("claims --review", program)}`;
   return [
     ...(files.length > 0 ? [`Not signed as it is now: ${plural(files.length, "file")}`, ...files, sign] : []),
-    ...(sentences.length > 0
-      ? [`${plural(sentences.length, "sentence")} with strong words:`, ...sentences, write]
-      : []),
+    ...(sentences.length > 0 ? [`${plural(open.length, "sentence")} with strong words:`, ...sentences, review] : []),
   ].join("\n");
 }
 
-/** `words` make a sentence a claim, if it also has a word of `with`; `law` is the article that forbids the wording. */
-const WORD_GROUPS: readonly { words: string; with?: string; law?: string }[] = STRONG_WORDS;
-const PATTERNS = WORD_GROUPS.map(({ words, with: others, ...group }) => {
-  return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), group };
-});
 const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });
-
-/** `*` matches any letters; a space matches a space, a hyphen or nothing; `#` matches a figure. */
-function patternOf(words: string): RegExp {
-  const wholeWord = words.replaceAll(".", "\\.").replaceAll(/(?<=^|, )(?!\*)/g, "(?<!\\p{L})");
-  const endings = wholeWord.replaceAll(/(?<=^|, )\*/g, "").replaceAll(/(?<![)\]])\*/g, "[\\p{L}\\d]*");
-  const alternatives = endings.replaceAll(", ", "|").replaceAll(" ", "[\\s\\-‐-―]*").replaceAll("#", "[\\d#{]\\S*");
-  return new RegExp(`(?:${alternatives})(?!\\p{L})`, "giu");
-}
 
 /** Also finds words with accents, invisible characters or in a hashtag, such as `#GoGreen`. */
 export function strongWordsOf(sentence: string) {
@@ -187,9 +257,11 @@ export function strongWordsOf(sentence: string) {
     .normalize("NFKD")
     .replaceAll(/[\p{M}\p{DI}]/gu, "")
     .replaceAll("’", "'");
-  const plain = letters.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, " ").toLowerCase();
-  const found = PATTERNS.filter(({ pattern, needed }) => plain.search(pattern) >= 0 && plain.search(needed) >= 0);
-  return found.flatMap(({ pattern, group }) => (plain.match(pattern) ?? []).map((word) => ({ word, ...group })));
+  const words = letters.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, " ").replaceAll(/[\s\p{Pd}]+/gu, " ");
+  const plain = words.toLowerCase();
+  return STRONG_WORDS.flatMap((group) =>
+    group.with?.test(plain) === false ? [] : (plain.match(group.words) ?? []).map((word) => ({ word, ...group })),
+  );
 }
 
 /** Without extra spaces, invisible characters and the final full stop. */

@@ -20,6 +20,8 @@ export interface ReadText {
   markdown: string;
   blocks: Block[];
   pictures: { source: string; line: number }[];
+  /** The pictures without alt text: they say nothing. */
+  decoration: string[];
   links: { href: string; line: number }[];
   ids: string[];
   problems: { line: number; message: string }[];
@@ -51,10 +53,16 @@ export function readText(source: string, { schema, facts, matterFacts = facts }:
   const report: Report = (line, message) => void problems.push({ line, message });
   const values = readMatter(whole, schema, report);
   for (const offset of unknownFacts(markdown, facts)) {
-    report(lineAt(markdown, offset), markdown.startsWith("{/*", offset) ? NO_COMMENTS : noFact(facts));
+    report(
+      lineAt(markdown, offset),
+      markdown.startsWith("{/*", offset) ? NO_COMMENTS : noFact(markdown, offset, facts),
+    );
   }
   const top = Object.entries(values).map(([key, text]): Block => ({ text, line: lineIn(whole, key) }));
-  for (const { text, line } of top) if (unknownFacts(text, matterFacts).length > 0) report(line, noFact(matterFacts));
+  for (const { text, line } of top) {
+    const [offset] = unknownFacts(text, matterFacts);
+    if (offset !== undefined) report(line, noFact(text, offset, matterFacts));
+  }
   const root = treeOf(markdown);
   checkTags(root, markdown, report);
   const found = readElements(root, report);
@@ -94,8 +102,9 @@ function lineAt(markdown: string, offset: number): number {
 
 const NO_COMMENTS = "A page has no comments, because visitors would see them. Remove it.";
 
-function noFact(facts: readonly string[]): string {
-  return `"{" begins no known fact. To show the character itself, write \\{ . The facts are: ${facts.map((name) => `{${name}}`).join(" ")}`;
+function noFact(text: string, offset: number, facts: readonly string[]): string {
+  const [found = "{"] = /^\{[^{}\n]{1,40}\}/.exec(text.slice(offset)) ?? [];
+  return `"${found}" is no known fact. To show the character itself, write \\{ . The facts are: ${facts.map((name) => `{${name}}`).join(" ")}`;
 }
 
 /** Refuses every `<` that could be HTML or JSX: a text is only Markdown. Code may contain it. */
@@ -121,7 +130,12 @@ function tagMessage(name: string): string {
 }
 
 function readElements(root: Root, report: Report) {
-  const found: Pick<ReadText, "pictures" | "links" | "ids"> = { pictures: [], links: [], ids: [] };
+  const found: Pick<ReadText, "pictures" | "decoration" | "links" | "ids"> = {
+    pictures: [],
+    decoration: [],
+    links: [],
+    ids: [],
+  };
   let depthAbove = 1;
   for (const node of elementsOf(root)) {
     const { tagName, properties } = node;
@@ -140,8 +154,7 @@ function readElements(root: Root, report: Report) {
     }
     if (tagName === "img") {
       found.pictures.push({ source: address, line });
-      if (!String(properties.alt ?? "").trim())
-        report(line, `The picture ${address} has no alt text. Say what it shows: ![A turbine at dawn](${address})`);
+      if (!String(properties.alt ?? "").trim()) found.decoration.push(address);
     }
   }
   return found;
@@ -170,6 +183,7 @@ function blocksOf(root: Root): Block[] {
       for (const value of [node.properties.alt, node.properties.title])
         blocks.push({ ...block, text: String(value ?? "") });
     }
+    if (isElement(node, "a")) blocks.push({ ...block, text: String(node.properties.title ?? "") });
     const texts = node.children.map(read);
     if (isElement(node, "br")) block.text = " ";
     else if (isElement(node, "tr")) block.text = texts.filter((text) => text.trim() !== "").join(" | ");

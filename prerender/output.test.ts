@@ -5,34 +5,35 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Country } from "world-countries";
-import type { BuildManifest } from "../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile, publicDir } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { ELECTRICITY } from "../contract/footprint/arithmetic.ts";
 import { NOTHING_POLICY } from "../contract/response-headers.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { electricityTable } from "../tools/electricity.ts";
 import list from "./countries.json" with { type: "json" };
-import { contentSecurityPolicy, draftDirOf, replaceWhenBuilt } from "./output.ts";
+import { contentSecurityPolicy, replaceWhenBuilt } from "./output.ts";
 
 test("only a complete build replaces another, with its manifest, and nothing is left of a refused one", async () => {
-  const folder = await makeScratchFolder();
-  const outDir = join(folder, "dist");
+  const distDir = await makeScratchFolder();
+  await mkdir(join(distDir, "inbox"));
+  const draftDir = join(distDir, ".draft");
   const build = (content: string) =>
-    replaceWhenBuilt(outDir, async () => {
-      await mkdir(draftDirOf(outDir), { recursive: true });
-      await writeFile(join(draftDirOf(outDir), "page"), content);
-      await writeFile(`${draftDirOf(outDir)}.json`, content);
+    replaceWhenBuilt(distDir, draftDir, async () => {
+      await mkdir(publicDir(draftDir), { recursive: true });
+      await writeFile(join(publicDir(draftDir), content), "");
+      await writeFile(manifestFile(draftDir), content);
       if (content === "refused") throw new Error("refused");
     });
-  const built = async () => {
-    const files = ["dist/page", "dist.json"].map((file) => readFile(join(folder, file), "utf8"));
-    return [...(await Promise.all(files)), ...(await readdir(folder))];
-  };
+  const built = async () => [
+    await readFile(manifestFile(distDir), "utf8"),
+    await readdir(distDir, { recursive: true }),
+  ];
   await build("first");
   await expect(build("refused")).rejects.toThrow("refused");
-  expect(await built()).toEqual(["first", "first", "dist", "dist.json"]);
+  expect(await built()).toEqual(["first", ["inbox", "manifest.json", "site", "site/first"]]);
   await build("second");
-  expect(await built()).toEqual(["second", "second", "dist", "dist.json"]);
+  expect(await built()).toEqual(["second", ["inbox", "manifest.json", "site", "site/second"]]);
 });
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -57,13 +58,13 @@ test("a page's policy allows its own styles and scripts by hash, the settings' o
   ]);
 });
 
-const { files, form } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
+const { files, form } = JSON.parse(readFileSync("dist/manifest.json", "utf8")) as BuildManifest;
 const documents = files
   .filter(({ file }) => /\.(html|svg)$/.test(file))
   .map(({ file, policy = "" }) => ({ file, policy }));
 
-test.each(documents)("dist/$file may use its own inline styles and scripts, and no others", ({ file, policy }) => {
-  const page = readFileSync(`dist/${file}`, "utf8");
+test.each(documents)("dist/site/$file may use its own inline styles and scripts, and no others", ({ file, policy }) => {
+  const page = readFileSync(`dist/site/${file}`, "utf8");
   // The answer to a post has the policy of the contact page, and one style more.
   const styles = file.startsWith("contact") ? form.pages.sent : page;
   // Every script, with any attributes, even an empty one. Browsers never run data for search engines.

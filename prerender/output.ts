@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -9,35 +9,30 @@ import {
   type BuiltFile,
   COMING_SOON_PAGE,
   FAILURE_PAGE,
-  manifestFile,
-  serverDir,
+  publicDir,
 } from "../contract/build-manifest.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 
-/** The folder that a build writes until it is complete. It is beside the result, so that it can be renamed. */
-export function draftDirOf(outDir: string): string {
-  return `${outDir}.new`;
-}
-
-/** Leaves `outDir` as it is until the draft is complete. Removes what a killed build has left. */
-export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
+/**
+ * Moves what `buildDraft` writes into `draftDir`, a folder in `distDir`, to `distDir` when it is complete. Removes what a
+ * killed build has left.
+ */
+export async function replaceWhenBuilt(
+  distDir: string,
+  draftDir: string,
+  buildDraft: () => Promise<void>,
+): Promise<void> {
   const remove = (path: string) => rm(path, { recursive: true, force: true });
-  const parts = [serverDir, (dir: string) => dir, manifestFile];
-  const draftDir = draftDirOf(outDir);
-  const removeDraft = () => Promise.all(parts.map((partOf) => remove(partOf(draftDir))));
   try {
-    await removeDraft();
+    await remove(draftDir);
     await buildDraft();
-    for (const partOf of parts) {
-      await remove(partOf(outDir));
-      // The inbox is a folder alone.
-      await rename(partOf(draftDir), partOf(outDir)).catch((error) => {
-        if (error.code !== "ENOENT" || partOf(outDir) === outDir) throw error;
-      });
+    for (const part of await readdir(draftDir)) {
+      await remove(join(distDir, part));
+      await rename(join(draftDir, part), join(distDir, part));
     }
   } finally {
-    await removeDraft();
+    await remove(draftDir);
   }
 }
 
@@ -50,10 +45,10 @@ export interface OutputFile {
 /** Names that Vite gives to the files it emits. */
 const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
-export async function writeOutput(outDir: string, { file, content, policy }: OutputFile): Promise<BuiltFile> {
+export async function writeOutput(distDir: string, { file, content, policy }: OutputFile): Promise<BuiltFile> {
   const contentType = CONTENT_TYPE[extname(file)];
   if (!contentType) throw new Error(`contract/response-headers.ts has no content type for ${file}; add its extension.`);
-  const path = join(outDir, file);
+  const path = join(publicDir(distDir), file);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
   return {

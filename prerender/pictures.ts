@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, parse, relative, resolve } from "node:path";
+import { create, type Font } from "fontkit";
 import sharp, { type Sharp } from "sharp";
 import type { Look, SiteSettings } from "../app/site-schema.ts";
 import { hexColours, markOf } from "../app/styles/look.ts";
@@ -27,22 +28,12 @@ export async function drawIcons(look: Look): Promise<OutputFile[]> {
   ]);
 }
 
-/** The preview of a shared link: the hero's picture with the mark, which no language needs and no font draws. */
-export async function drawSocialCard(look: Look, poster: string): Promise<Buffer> {
-  const mark = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><g transform="translate(80 70)">${placedMark(look, 160)}</g></svg>`;
-  return sharp(poster)
-    .resize(1200, 630, { fit: "cover" })
-    .composite([{ input: Buffer.from(mark) }])
-    .jpeg({ quality: 70, mozjpeg: true })
-    .toBuffer();
-}
-
 function markShapes(look: Look, ink: string): string {
   const mark = markOf(look);
   return `<path class="ink" fill="${ink}" d="${mark.ink}"/><path fill="${hexColours(look).accent}" d="${mark.accent}"/>`;
 }
 
-function placedMark(look: Look, sizePx: number): string {
+export function placedMark(look: Look, sizePx: number): string {
   return `<svg viewBox="${markOf(look).viewBox}" width="${sizePx}" height="${sizePx}">${markShapes(look, "#fff")}</svg>`;
 }
 
@@ -98,7 +89,7 @@ async function resizePicture(file: string, content: Buffer): Promise<ResizedPict
 }
 
 /** Draws a picture, unless it is in the cache: drawing takes most of the time of a small build. */
-async function cachedPicture(name: string, content: Buffer, options: object, picture: Sharp): Promise<string> {
+export async function cachedPicture(name: string, content: Buffer, options: object, picture: Sharp): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify(options)).update(content).digest("hex").slice(0, 16);
   const file = resolve("node_modules/.cache/pictures", hash, name);
   if (existsSync(file)) return file;
@@ -134,12 +125,25 @@ export async function lookFiles({ look, heroPicture }: SiteSettings, folder: str
   return media;
 }
 
+/** Null unless the file is WOFF2, can be read and has one font. */
+export async function readFont(file: string): Promise<Font | null> {
+  const content = await readFile(file);
+  if (!content.subarray(0, 4).equals(Buffer.from("wOF2"))) return null;
+  try {
+    const font = create(content);
+    // Only using a font reads its tables.
+    return "layout" in font && font.layout("A").glyphs.every(({ path }) => path.toSVG()) ? font : null;
+  } catch {
+    return null;
+  }
+}
+
 export async function lookProblems({ look, heroPicture }: SiteSettings, folder: string): Promise<string[]> {
   const problems: string[] = [];
   const font = look.displayFont && join(folder, look.displayFont);
   if (font !== null && !isFile(font)) problems.push(`"site.look.displayFont" names no file (${font}).`);
-  else if (font !== null && !(await readFile(font)).subarray(0, 4).equals(Buffer.from("wOF2")))
-    problems.push(`"site.look.displayFont" is not a WOFF2 file (${font}).`);
+  else if (font !== null && (await readFont(font)) === null)
+    problems.push(`"site.look.displayFont" is damaged, or is no WOFF2 file of one font (${font}).`);
   const picture = heroPicture && join(folder, heroPicture.file);
   if (picture === null) return problems;
   if (!isFile(picture)) return [...problems, `"site.heroPicture.file" names no file (${picture}).`];

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { type ESTree, type Plugin, parseSync } from "vite";
-import { completeSettings } from "../app/settings.ts";
-import { type SiteSettings, settingProblems } from "../app/site-schema.ts";
+import { type ESTree, type Plugin, parseSync, runnerImport } from "vite";
+import { site as defaults } from "../app/site.ts";
+import { completeSettings, type SiteSettings, settingProblems } from "../app/site-schema.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { Advice } from "../contract/commands.ts";
 import { lookFiles, lookProblems } from "./pictures.ts";
@@ -33,9 +33,8 @@ export function shown(file: string): string {
 }
 
 const DEFAULT_SETTINGS = resolve("app/site.ts");
-const COMPLETE_SETTINGS = resolve("app/settings.ts");
-/** The settings of SITE_DIR, with the program's defaults for missing ones. */
-const MERGED_SETTINGS = "\0site-settings";
+const SETTINGS = "virtual:site";
+const SETTINGS_ID = `\0${SETTINGS}`;
 
 /** The real path, because Vite identifies files by it. */
 export function siteFolder(siteDir: string): string {
@@ -50,17 +49,28 @@ export function siteDirProblems(siteDir: string): Advice[] {
   return [{ problem: `SITE_DIR has no site.ts (${resolve(siteDir)})`, remedy }];
 }
 
-/** Reads the company's settings without Vite, once per process. Rejects with the file and line of an error in them. */
-export async function readOwnSettings(siteDir: string): Promise<Partial<SiteSettings>> {
+export interface CompanySettings {
+  /** Completed with the defaults. */
+  site: SiteSettings;
+  /** `site.ts`, and the files that it imports. */
+  files: readonly string[];
+}
+
+/** Reads the company's settings as they are now. Rejects with the file and line of an error in them. */
+export async function readSettings(siteDir: string): Promise<CompanySettings> {
   const file = `${siteDir}site.ts`;
   const { problems } = await parseSettings(siteDir);
   if (problems.length > 0) throw problemsError(problems);
+  const path = join(siteFolder(siteDir), "site.ts");
   try {
-    const { href } = pathToFileURL(join(siteFolder(siteDir), "site.ts"));
-    return ((await import(/* @vite-ignore */ href)) as { site: Partial<SiteSettings> }).site;
-  } catch (error) {
-    const { message, stack = "" } = error as Error;
-    const line = Number(/site\.ts:(\d+)/.exec(stack)?.[1] ?? 1);
+    const { module, dependencies } = await runnerImport<{ site: Partial<SiteSettings> }>(path, { logLevel: "silent" });
+    return { site: completeSettings(module.site, defaults), files: [path, ...dependencies] };
+  } catch {
+    // Node has the lines of the file, Vite those of what it made of it.
+    const { message, stack = "" }: Error = await import(
+      /* @vite-ignore */ `${pathToFileURL(path)}?${Date.now()}`
+    ).catch((error) => error);
+    const line = Number(/site\.ts\?\d+:(\d+)/.exec(stack)?.[1] ?? 1);
     throw problemsError([{ file, line, message: `${message}. ${COMPARE}` }]);
   }
 }
@@ -112,31 +122,33 @@ export interface SettingString {
 export async function settingStrings(site: SiteSettings, siteDir: string): Promise<SettingString[]> {
   const file = shown(join(siteFolder(siteDir), "site.ts"));
   const [own, ours] = [await parseSettings(siteDir), await parseSettings("app/")];
-  const read = (value: unknown, names: readonly string[]): SettingString[] => {
+  const read = (value: unknown, shipped: unknown, names: readonly string[]): SettingString[] => {
     if (typeof value !== "string")
-      return Object.entries(Object(value)).flatMap(([name, inner]) => read(inner, [...names, name]));
+      return Object.entries(Object(value)).flatMap(([name, inner]) =>
+        read(inner, Object(shipped)[name], [...names, name]),
+      );
     const path = ["site", ...names].join(".");
     const line = own.lines.get(path);
-    if (line !== undefined) return [{ names, value, file, line }];
+    // Another value without a line of its own comes from a file that site.ts imports.
+    if (line !== undefined || value !== shipped) return [{ names, value, file, line: line ?? 1 }];
     return [{ names, value, file: shown(DEFAULT_SETTINGS), line: ours.lines.get(path) ?? 1 }];
   };
-  return read(site, []);
+  return read(site, defaults, []);
 }
 
-/** Redirects every import of `app/site.ts` to the settings of SITE_DIR, and of `app/media/` to the company's files. */
+/** Provides the module `virtual:site`, and replaces files of `app/media/` by the company's. */
 export function companySettings(): Plugin {
-  let folder: string;
-  let isOwn = false;
+  let siteDir: string;
   return {
     name: "company-settings",
 
     async config() {
-      folder = siteFolder(parseBuildSettings(process.env).settings.siteDir);
-      isOwn = folder !== siteFolder(dirname(DEFAULT_SETTINGS));
-      if (!isOwn) return {};
+      siteDir = parseBuildSettings(process.env).settings.siteDir;
+      const folder = siteFolder(siteDir);
+      if (folder === siteFolder(dirname(DEFAULT_SETTINGS))) return {};
       // A problem of the settings is reported later.
-      const own = await readOwnSettings(folder).catch(() => ({}));
-      const media = await lookFiles(completeSettings(own), folder).catch(() => []);
+      const { site } = await readSettings(siteDir).catch(() => ({ site: defaults }));
+      const media = await lookFiles(site, folder).catch(() => []);
       const alias = [...media].map(([name, replacement]) => ({
         find: new RegExp(`^.*/media/${RegExp.escape(name)}(?=$|\\?)`),
         replacement,
@@ -144,28 +156,21 @@ export function companySettings(): Plugin {
       return { resolve: { alias }, server: { fs: { allow: [resolve("."), folder] } } };
     },
 
-    resolveId: {
-      order: "pre",
-      async handler(source, importer) {
-        if (!isOwn || importer === COMPLETE_SETTINGS || !/(^|\/)site\.ts$/.test(source)) return undefined;
-        const found = await this.resolve(source, importer, { skipSelf: true });
-        return found?.id === DEFAULT_SETTINGS ? MERGED_SETTINGS : undefined;
-      },
+    resolveId(id) {
+      return id === SETTINGS ? SETTINGS_ID : undefined;
     },
 
-    load(id) {
-      if (id !== MERGED_SETTINGS) return undefined;
-      return `import { completeSettings } from ${JSON.stringify(COMPLETE_SETTINGS)};
-import { site as own } from ${JSON.stringify(join(folder, "site.ts"))};
-export const site = completeSettings(own);
-`;
+    async load(id) {
+      if (id !== SETTINGS_ID) return undefined;
+      const { site, files } = await readSettings(siteDir);
+      for (const file of files) this.addWatchFile(file);
+      return `export const site = ${JSON.stringify(site)};`;
     },
   };
 }
 
 /** Checks the settings of SITE_DIR, because TypeScript does not. */
-export async function settingsProblems(own: Partial<SiteSettings>, siteDir: string): Promise<Problem[]> {
-  const site = completeSettings(own);
+export async function settingsProblems(site: SiteSettings, siteDir: string): Promise<Problem[]> {
   const ofValues = settingProblems(site);
   const messages = ofValues.length > 0 ? ofValues : await lookProblems(site, siteFolder(siteDir));
   const { lines } = await parseSettings(siteDir);

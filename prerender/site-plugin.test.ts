@@ -3,9 +3,8 @@ import { createServer as createHttpServer } from "node:http";
 import { join } from "node:path";
 import { createServer, resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { unsetFacts } from "../app/facts.ts";
 import type { RenderContext } from "../app/screen.ts";
-import { completeSettings } from "../app/settings.ts";
-import { site } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { textOf } from "../tests/support/html.ts";
 import { openPort } from "../tests/support/raw-http.ts";
@@ -13,8 +12,9 @@ import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { untilEnd } from "../tests/support/until-end.ts";
 import config from "../vite.config.ts";
 import { lookProblems } from "./pictures.ts";
-import { readOwnSettings, settingsProblems } from "./site-dir.ts";
+import { readSettings, settingsProblems } from "./site-dir.ts";
 import { loadRenderer } from "./site-plugin.ts";
+import { readTexts } from "./texts.ts";
 
 /** Vite on the sources of the site, without a port. */
 function openVite() {
@@ -25,7 +25,7 @@ function openVite() {
 /** What a page is rendered with when these variables are set. */
 const contextOf = (env: Readonly<Record<string, string | undefined>>): RenderContext => ({
   settings: parseBuildSettings(env).settings,
-  scripts: { film: { url: "/film.js" }, contact: { url: "/contact.js" } },
+  scripts: { film: { src: "/film.js" }, loadForm: { src: "/load-form.js" }, form: "/contact.js" },
 });
 
 let server: ViteDevServer;
@@ -98,24 +98,51 @@ test("a folder outside the project replaces settings and pages; missing settings
     policyFacts: { companyNumber: "123" },
     pricePerTonne: { amount: 25, currency: "EUR" },
     answerWithin: { amount: 2, unit: "working days" },
+    social: [
+      { network: "Facebook", href: null },
+      { network: "LinkedIn", href: "/li" },
+    ],
   };
   const folder = await makeSiteDir(own);
   await mkdir(join(folder, "pages"));
   await writeFile(join(folder, "pages/about.md"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
   const renderer = await loadRenderer(await untilEnd(openVite()));
-  expect(renderer.site).toEqual({ ...site, ...own, policyFacts: { ...site.policyFacts, companyNumber: "123" } });
+  const { site } = await readSettings(`${folder}/`);
+  const { site: defaults } = await readSettings("app/");
+  expect(site).toEqual({ ...defaults, ...own, policyFacts: { ...defaults.policyFacts, companyNumber: "123" } });
   const context = contextOf(process.env);
   expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
   const contact = await renderer.renderPath("/contact", context);
+  // A network without an address is not shown.
+  expect(contact).toContain('aria-label="LinkedIn"');
+  expect(contact).not.toContain('aria-label="Facebook"');
   const settings = /data-settings="([^"]+)"/.exec(contact)?.[1]?.replaceAll("&quot;", '"') ?? "";
   expect(JSON.parse(settings)).toMatchObject({
     price: own.pricePerTonne,
     answerWithin: "2 working days",
+    assurance: `We answer within 2 working days. Credits for a tonne cost 25 EUR. ${site.legalName}, company number 123.`,
     brand: "Solar Hill",
   });
-  expect(renderer.unsetFacts(context.settings)).toContain(
-    `governing law (policyFacts.governingLaw in ${folder}/site.ts)`,
-  );
+  expect(unsetFacts(site, context.settings)).toContain(`governing law (policyFacts.governingLaw in ${folder}/site.ts)`);
+});
+
+test("a policy of the company takes the place of ours at its path, and no other name is a policy", async () => {
+  const folder = await makeSiteDir({});
+  await mkdir(join(folder, "policies"));
+  const policy = "---\ntitle: Our refunds\ndescription: Money back.\n---\n\n## Always\n\nAsk {brand}.\n";
+  await writeFile(join(folder, "policies/refunds.md"), policy);
+  const { renderPath } = await loadRenderer(await untilEnd(openVite()));
+  const page = await renderPath("/refund", contextOf(process.env));
+  expect(page).toMatch(/<h1>Our refunds<.+>1\. Always<.+Ask Brighter Carbon\./s);
+  expect(await renderPath("/terms", contextOf(process.env))).toContain("binding arbitration");
+  await writeFile(join(folder, "policies/cookies.md"), policy);
+  const { texts, problems } = await readTexts(`${folder}/`);
+  expect(texts.flatMap(({ file }) => (file.startsWith(folder) ? file.slice(folder.length) : []))).toEqual([
+    "/policies/refunds.md",
+  ]);
+  expect(problems).toMatchObject([
+    { message: "There is no such policy. Name it privacy.md, terms.md, refunds.md, delivery.md." },
+  ]);
 });
 
 test("the development server refuses what the build refuses", async () => {
@@ -132,19 +159,22 @@ test.each<[own: object, ...problems: string[]]>([
   [{}],
   [{ look: { displayFont: "display.woff2" }, heroPicture: { file: "dark.svg", alt: "Night." } }],
   [{ look: { displayFont: "serif.woff2" } }, '"site.look.displayFont" names no file ('],
-  [{ look: { displayFont: "poster.jpg" } }, '"site.look.displayFont" is not a WOFF2 file ('],
+  [{ look: { displayFont: "poster.jpg" } }, '"site.look.displayFont" is damaged, or is no WOFF2 file of one font ('],
+  [{ look: { displayFont: "cut.woff2" } }, '"site.look.displayFont" is damaged, or is no WOFF2 file of one font ('],
   [{ heroPicture: { file: "none.jpg", alt: "A hill." } }, '"site.heroPicture.file" names no file ('],
   [{ heroPicture: { file: "poster.jpg", alt: "A hill." } }, '"site.heroPicture.file" is damaged, or is no picture ('],
   [{ heroPicture: { file: "white.svg", alt: "Snow." } }, '"site.heroPicture.file" is too bright behind the text: '],
 ])("the look %j has these problems", async (own, ...problems) => {
   const folder = await makeScratchFolder();
   await cp("app/media/display.woff2", join(folder, "display.woff2"));
+  await writeFile(join(folder, "cut.woff2"), (await readFile("app/media/display.woff2")).subarray(0, 5000));
   await writeFile(join(folder, "poster.jpg"), (await readFile("app/media/poster.jpg")).subarray(0, 5000));
   for (const [name, colour] of Object.entries({ white: "#fff", dark: "#123" })) {
     const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"><path d="M0 0h16v9H0Z" fill="${colour}"/></svg>`;
     await writeFile(join(folder, `${name}.svg`), picture);
   }
-  const found = await lookProblems(completeSettings(own), folder);
+  await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};`);
+  const found = await lookProblems((await readSettings(`${folder}/`)).site, folder);
   expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem)));
 });
 
@@ -155,7 +185,7 @@ test.each([
 ])("names the line of a mistake in site.ts: %j", async (source, problem) => {
   const folder = await makeScratchFolder();
   await writeFile(join(folder, "site.ts"), `export const ${source};\n`);
-  await expect(readOwnSettings(`${folder}/`)).rejects.toThrow(problem);
+  await expect(readSettings(`${folder}/`)).rejects.toThrow(problem);
 });
 
 test("names the line of each wrong setting", async () => {
@@ -163,7 +193,7 @@ test("names the line of each wrong setting", async () => {
   const own =
     "export const site = {\n  brand: ' ',\n  menu: [\n    { label: 'A' },\n    { label: 3 },\n  ],\n  colour: 1,\n};\n";
   await writeFile(join(folder, "site.ts"), own);
-  const problems = await settingsProblems(await readOwnSettings(folder), folder);
+  const problems = await settingsProblems((await readSettings(folder)).site, folder);
   const lines = problems.map(({ line, message }) => `${line} ${/"[^"]+"/.exec(message)}`);
   expect(lines).toEqual(expect.arrayContaining(['2 "site.brand"', '5 "site.menu.1.label"', '7 "site"']));
 });

@@ -4,19 +4,17 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuilder, type ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
-import type { SiteSettings } from "../app/site-schema.ts";
 import { FORM_BUNDLE, serverDir, TECHNICAL_PATH } from "../contract/build-manifest.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine } from "../contract/commands.ts";
 import { escapeHtml } from "../contract/text.ts";
 import { listOpen, readClaims } from "./claims.ts";
-import { draftDirOf, type OutputFile, replaceWhenBuilt } from "./output.ts";
+import { type OutputFile, replaceWhenBuilt } from "./output.ts";
 import {
+  type CompanySettings,
   companySettings,
-  type Problem,
-  parseSettings,
   problemsError,
-  readOwnSettings,
+  readSettings,
   settingsProblems,
   siteDirProblems,
   siteFolder,
@@ -27,7 +25,7 @@ import { writeSite } from "./write-site.ts";
 
 type Renderer = typeof import("../app/render.tsx");
 
-const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
+const SCRIPTS = { film: "app/film.ts", loadForm: "app/load-form.ts", contact: "app/client.tsx" } as const;
 const TEXTS = "virtual:texts";
 const TEXTS_ID = `\0${TEXTS}`;
 
@@ -41,24 +39,24 @@ function postBanner({ name }: { name: string }): string {
 }
 
 /** Writes static pages: at build time into `dist/`, in development on every request. */
-export function prerender({ outDir = "dist" }: { outDir?: string } = {}): PluginOption[] {
-  return [companySettings(), sitePlugin(outDir)];
+export function prerender({ distDir = "dist" }: { distDir?: string } = {}): PluginOption[] {
+  return [companySettings(), sitePlugin(distDir)];
 }
 
-function sitePlugin(outDir: string): Plugin {
-  const draftDir = draftDirOf(outDir);
+function sitePlugin(distDir: string): Plugin {
+  const draftDir = join(distDir, ".site-draft");
   let settings: BuildSettings;
   let pagesDir: string;
-  let texts: Promise<SiteTexts> | undefined;
+  let company: Company | undefined;
   let isDraft: boolean;
-  const readAll = () => {
-    texts ??= readTexts(settings.siteDir);
-    return texts;
+  const readCompany = () => {
+    company ??= { settings: readSettings(settings.siteDir), texts: readTexts(settings.siteDir) };
+    return company;
   };
   return {
     name: "site",
 
-    config({ server }, { mode, command }) {
+    config(_, { mode, command }) {
       const parsed = parseBuildSettings(process.env);
       const problems = [...parsed.problems, ...siteDirProblems(parsed.settings.siteDir)];
       if (problems.length > 0) {
@@ -70,15 +68,13 @@ function sitePlugin(outDir: string): Plugin {
       isDraft = mode !== "production";
       pagesDir = join(siteFolder(settings.siteDir), "pages");
       // Vite may restart with other settings.
-      texts = undefined;
+      company = undefined;
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
           ? "media/[name]-[hash][extname]"
           : "assets/[name]-[hash][extname]";
       return {
         appType: "custom",
-        // Vite ignores `dist/`, but not the drafts beside it. `null` means that Vite watches nothing.
-        ...(server?.watch !== null && { server: { watch: { ignored: [`${resolve(outDir)}*/**`] } } }),
         build: {
           target: ["chrome117", "safari17", "ios17", "firefox125"],
           assetsInlineLimit: 0,
@@ -122,7 +118,9 @@ function sitePlugin(outDir: string): Plugin {
         },
         builder: {
           buildApp: (builder) =>
-            replaceWhenBuilt(outDir, async () => buildSite(builder, settings, await readAll(), draftDir, isDraft)),
+            replaceWhenBuilt(distDir, draftDir, async () =>
+              buildSite(builder, settings, readCompany(), draftDir, isDraft),
+            ),
         },
       };
     },
@@ -134,14 +132,14 @@ function sitePlugin(outDir: string): Plugin {
     async load(id) {
       if (id === PRELOAD_HELPER_ID) return PRELOAD_HELPER;
       if (id !== TEXTS_ID) return;
-      const { texts, module } = await readAll();
+      const { texts, module } = await readCompany().texts;
       for (const { file } of texts) this.addWatchFile(resolve(file));
       return module;
     },
 
     configureServer(server) {
       server.watcher.add(pagesDir);
-      return () => serveDev(server, settings, readAll);
+      return () => serveDev(server, settings, readCompany);
     },
 
     // Pages contain no script that could replace a part of them, so they reload when a source changes.
@@ -149,40 +147,54 @@ function sitePlugin(outDir: string): Plugin {
       if (this.environment.name !== "ssr") return;
       const isInPagesDir = resolve(file).startsWith(pagesDir + sep);
       // Also after a change of the settings, so that claims are read again.
-      texts = undefined;
+      company = undefined;
       if (isInPagesDir) this.environment.moduleGraph.invalidateAll();
       if (isInPagesDir || modules.length > 0) server.environments.client.hot.send({ type: "full-reload" });
     },
   };
 }
 
+/** What belongs to the company, as it is now. */
+interface Company {
+  settings: Promise<CompanySettings>;
+  texts: Promise<SiteTexts>;
+}
+
 async function buildSite(
   builder: ViteBuilder,
   settings: BuildSettings,
-  texts: SiteTexts,
-  outDir: string,
+  company: Company,
+  distDir: string,
   isDraft: boolean,
 ): Promise<void> {
   if (process.stderr.isTTY) console.error("Building the pages ...");
-  const wrongSettings = await settingsProblems(await readOwnSettings(settings.siteDir), settings.siteDir);
+  const [own, texts] = await Promise.all([company.settings, company.texts]);
+  const wrongSettings = await settingsProblems(own.site, settings.siteDir);
   if (wrongSettings.length > 0) throw problemsError(wrongSettings);
   const { client, ssr, form } = builder.environments;
   if (!client || !ssr || !form) throw new Error("Vite has no client, ssr or form environment.");
   const chunks = outputOf(await builder.build(client)).filter((one) => one.type === "chunk");
   const assets = outputOf(await builder.build(ssr)).filter((one) => one.type === "asset");
   await builder.build(form);
-  const [film, contact] = ["film", "contact"].map((name) => chunks.find((one) => one.isEntry && one.name === name));
-  if (!film || !contact) throw new Error("The build made no script for the film or the form.");
-  // The film's script is small enough to inline.
+  const entries = ["film", "loadForm", "contact"].map((name) => chunks.find((one) => one.isEntry && one.name === name));
+  const [film, loadForm, contact] = entries;
+  if (!film || !loadForm || !contact) throw new Error("The build made no script for the film or the form.");
+  // The first two are small enough to inline.
+  const files = chunks.filter((one) => one !== film && one !== loadForm);
   const emitted = [
-    ...chunks.filter((one) => one !== film).map(({ fileName, code }) => ({ file: fileName, content: code })),
+    ...files.map(({ fileName, code }) => ({ file: fileName, content: code })),
     ...assets.map(({ fileName, source }) => ({ file: fileName, content: source })),
   ];
 
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
-  const scripts = { film: { code: film.code.trim() }, contact: { url: `/${contact.fileName}` } };
-  await writeSite({ renderer, context: renderContext(settings, scripts), texts, emitted, outDir, isDraft });
+  const scripts = {
+    film: { code: film.code.trim() },
+    loadForm: { code: loadForm.code.trim() },
+    form: `/${contact.fileName}`,
+  };
+  const context = renderContext(settings, scripts);
+  await writeSite({ renderer, context, company: own, texts, emitted, distDir, isDraft });
   await rm(rendererDir, { recursive: true });
 }
 
@@ -190,27 +202,23 @@ function outputOf(built: Awaited<ReturnType<ViteBuilder["build"]>>) {
   return "output" in built ? [...built.output] : [];
 }
 
-export function loadRenderer(server: ViteDevServer): Promise<Renderer> {
-  return loadModule(server, "/app/render.tsx");
-}
-
-function loadModule<Module>({ environments: { ssr } }: ViteDevServer, path: string): Promise<Module> {
+export function loadRenderer({ environments: { ssr } }: ViteDevServer): Promise<Renderer> {
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-  return ssr.runner.import<Module>(path);
+  return ssr.runner.import("/app/render.tsx");
 }
 
-function serveDev(server: ViteDevServer, settings: BuildSettings, readAll: () => Promise<SiteTexts>): void {
-  const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
+function serveDev(server: ViteDevServer, settings: BuildSettings, readCompany: () => Company): void {
+  const { film, loadForm, contact } = SCRIPTS;
+  const scripts = { film: { src: `/${film}` }, loadForm: { src: `/${loadForm}` }, form: `/${contact}` };
   const context = renderContext(settings, scripts);
-  /** Drawn once, because drawing icons is slow. */
-  let files: Promise<OutputFile[]> | undefined;
-  const settingsFile = join(siteFolder(settings.siteDir), "site.ts");
+  /** Drawn once for each state of the settings, because drawing icons is slow. */
+  const drawn = new WeakMap<CompanySettings, Promise<OutputFile[]>>();
   let checked: SiteTexts | undefined;
   /** Once after each change. */
-  const warnOfClaims = async ({ site }: Renderer, texts: SiteTexts) => {
+  const warnOfClaims = async (own: CompanySettings, texts: SiteTexts) => {
     if (texts === checked) return;
     checked = texts;
-    const open = listOpen(await readClaims({ site, siteDir: settings.siteDir, texts: texts.texts }));
+    const open = listOpen(await readClaims({ ...own, siteDir: settings.siteDir, texts: texts.texts }));
     if (open !== "") server.config.logger.warn(open);
   };
 
@@ -222,30 +230,31 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readAll: () =>
         response.setHeader("content-type", "text/html; charset=utf-8");
         response.end(await server.transformIndexHtml(path, html));
       };
-      const { problems: unreadable } = await parseSettings(settings.siteDir);
-      if (unreadable.length > 0) return await respond(500, problemsPage(unreadable));
-      const own = await loadModule<{ site: Partial<SiteSettings> }>(server, settingsFile);
+      const company = readCompany();
+      const own = await company.settings.catch((error: Error) => error);
+      if (own instanceof Error) return await respond(500, problemsPage(own));
       const wrongSettings = await settingsProblems(own.site, settings.siteDir);
-      if (wrongSettings.length > 0) return await respond(500, problemsPage(wrongSettings));
+      if (wrongSettings.length > 0) return await respond(500, problemsPage(problemsError(wrongSettings)));
       const renderer = await loadRenderer(server);
       if (TECHNICAL_PATH.test(path)) {
-        files ??= technicalFiles(settings, [], renderer.site);
+        const files = drawn.get(own) ?? technicalFiles(settings, [], own.site);
+        drawn.set(own, files);
         const file = (await files).find((one) => path === `/${one.file}`);
         if (file) return void response.end(file.content);
       }
-      const texts = await readAll();
+      const texts = await company.texts;
       const refused = [...texts.problems, ...findPathProblems(texts.pages, renderer.SPECIFIED_PATHS)];
-      if (refused.length > 0) return await respond(500, problemsPage(refused));
+      if (refused.length > 0) return await respond(500, problemsPage(problemsError(refused)));
       await respond(200, await renderer.renderPath(path, context));
-      await warnOfClaims(renderer, texts).catch(({ message }: Error) => server.config.logger.warn(message));
+      await warnOfClaims(own, texts).catch(({ message }: Error) => server.config.logger.warn(message));
     } catch (error) {
       next(error);
     }
   });
 }
 
-function problemsPage(problems: readonly Problem[]): string {
-  const text = escapeHtml(problemsError(problems).message);
+function problemsPage({ message }: Error): string {
+  const text = escapeHtml(message);
   return `<!doctype html><html lang="en-GB"><title>Problems</title><body><pre style="white-space: pre-wrap">${text}</pre>`;
 }
 

@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { site } from "virtual:site";
 import { expect, test } from "vitest";
-import { site } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import { findBrokenLinks } from "./links.ts";
@@ -50,23 +50,22 @@ test.each([
     `---\nalso: /b\ntitle: ${"a".repeat(121)}\ndescription: B\n---\n`,
     ["3: The title is too long", '2: There is no "also"'],
   ],
-  ["---\ntitle: A {total}\ndescription: B\n---\n", ['2: "{" begins no known fact.']],
+  ["---\ntitle: A {total}\ndescription: B\n---\n", ['2: "{total}" is no known fact.']],
 ])("refuses the front matter %j", async (text, expected) => {
   const { lines } = await read({ "a.md": text });
   expect(lines).toEqual(expected.map((start) => expect.stringContaining(`a.md:${start}`)));
 });
 
 test.each([
-  ["![](pictures/small.png)", "5: The picture pictures/small.png has no alt text. Say what it shows:"],
   ["![A dot](pictures/none.png)", "5: There is no picture "],
   ["![A dot](broken.png)", "5: …/broken.png cannot be read as a picture."],
   ["![A dot](https://example.org/a.png)", "5: https://example.org/a.png is on another site"],
   ["# Again a title", "5: The title is the page's first heading. Start this one with ## instead of #."],
   ["## One\n\n#### Two", "7: The heading skips a level. Start it with ###."],
   ["Text\n\n[](/contact)", "7: The link to /contact has no text."],
-  ["Text {1 + 1}", '5: "{" begins no known fact. To show the character itself, write \\{ . The facts are: {brand} '],
+  ["Text {1 + 1}", '5: "{1 + 1}" is no known fact. To show the character itself, write \\{ . The facts are: {brand} '],
   ["    {/* indented */}", "5: A page has no comments, because visitors would see them. Remove it."],
-  ["\\\\{name}", '5: "{" begins no known fact.'],
+  ["\\\\{name}", '5: "{name}" is no known fact.'],
   ["<script>alert(1)</script>", "5: Write Markdown instead of <script>: a page has no HTML. To show"],
   ["A\n\nText <Chart.Bar", "7: Write Markdown instead of <Chart.Bar>"],
   ["<!-- A comment -->", "5: A page has no comments"],
@@ -96,7 +95,7 @@ test("names every place of a page of 1.1.0 that must change, with the problems o
     "a.mdx:7: Write {contactEmail} instead of <ContactEmail />, and punctuation after it.",
     "a.mdx:11: Write the character itself, such as ₂ or ², instead of <sup>.",
     expect.stringMatching(/^b\.md:1: The description is missing/),
-    expect.stringMatching(/^b\.md:5: "\{" begins/),
+    expect.stringMatching(/^b\.md:5: "\{" is no known fact/),
   ]);
 });
 

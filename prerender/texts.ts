@@ -2,7 +2,7 @@ import { existsSync, globSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { ours } from "virtual:texts";
-import { FACT_NAMES, SITE_FACTS } from "../app/facts.ts";
+import { FACT_NAMES, SITE_FACT_NAMES } from "../app/facts.ts";
 import { type MailTexts, TECHNICAL_PATH } from "../contract/build-manifest.ts";
 import { MAIL_MATTER, NO_MATTER, PAGE_MATTER, type ReadText, readText, type TextKind } from "./markdown.ts";
 import { type ResizedPicture, readPicture } from "./pictures.ts";
@@ -34,13 +34,20 @@ const OUR_PAGES: Readonly<Record<keyof typeof ours, string>> = {
   "/terms": "app/policies/terms.md",
   "/cancellation": "app/policies/refunds.md",
   "/delivery": "app/policies/delivery.md",
-  "/assets/carbon": "docs/carbon.md",
-  "/assets/footprint": "docs/footprint.md",
-  "/assets/accessibility": "app/policies/accessibility.md",
+  "/assets/carbon": "app/explanations/carbon.md",
+  "/assets/footprint": "app/explanations/footprint.md",
+  "/assets/accessibility": "app/explanations/accessibility.md",
 };
+const OUR_FILES = Object.values(OUR_PAGES);
+
+/** A file of the same name in `policies/` of SITE_DIR takes its place. */
+function isPolicy(file: string): boolean {
+  return basename(dirname(file)) === "policies";
+}
+
 /** Used if SITE_DIR has no acknowledgement of its own. */
 const OUR_ACKNOWLEDGEMENT = "app/replies/acknowledgement.md";
-const PAGE: TextKind = { schema: PAGE_MATTER, facts: FACT_NAMES, matterFacts: Object.keys(SITE_FACTS) };
+const PAGE: TextKind = { schema: PAGE_MATTER, facts: FACT_NAMES, matterFacts: SITE_FACT_NAMES };
 /** An acknowledgement contains nothing that the visitor wrote, because anybody may have entered the address. */
 const ACKNOWLEDGEMENT: TextKind = { schema: MAIL_MATTER, facts: [...FACT_NAMES, "reference"] };
 const REPLY: TextKind = { schema: NO_MATTER, facts: [...ACKNOWLEDGEMENT.facts, "name", "total"] };
@@ -48,7 +55,19 @@ const REPLY: TextKind = { schema: NO_MATTER, facts: [...ACKNOWLEDGEMENT.facts, "
 export async function readTexts(siteDir: string): Promise<SiteTexts> {
   const folder = siteFolder(siteDir);
   const pages = await readPages(join(folder, "pages"));
-  const our = await Array.fromAsync(Object.entries(OUR_PAGES), ([page, file]) => readPage(file, page, dirname(file)));
+  const policyFiles = globSync("*", { cwd: join(folder, "policies") }).map((name) => join(folder, "policies", name));
+  const policyOf = (file: string) => policyFiles.find((own) => isPolicy(file) && basename(own) === basename(file));
+  const our = await Array.fromAsync(Object.entries(OUR_PAGES), ([page, file]) => {
+    const path = policyOf(file) ?? file;
+    return readPage(path, page, dirname(path));
+  });
+  const unknown = policyFiles.filter(
+    (file) => !OUR_FILES.some((one) => isPolicy(one) && basename(one) === basename(file)),
+  );
+  const known = OUR_FILES.filter(isPolicy).map((file) => basename(file));
+  const policyProblems = unknown.map((file): Problem => {
+    return { file: shown(file), line: 1, message: `There is no such policy. Name it ${known.join(", ")}.` };
+  });
 
   const own = join(folder, "replies/acknowledgement.md");
   const file = existsSync(own) ? own : OUR_ACKNOWLEDGEMENT;
@@ -70,7 +89,7 @@ export async function readTexts(siteDir: string): Promise<SiteTexts> {
         .map(({ page, markdown }) => ({ name: basename(page, ".md"), text: markdown.trim() }))
         .filter(({ text }) => text !== ""),
     },
-    problems: textProblems(texts),
+    problems: [...policyProblems, ...textProblems(texts)],
   };
 }
 

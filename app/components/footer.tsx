@@ -1,4 +1,5 @@
-import { site } from "../site.ts";
+import { site } from "virtual:site";
+import { CAR } from "../../contract/footprint/factors.ts";
 import type { SiteSettings } from "../site-schema.ts";
 import { Mark } from "./mark.tsx";
 
@@ -9,12 +10,17 @@ export const ACCESSIBILITY_PATH = "/assets/accessibility";
 const SOCIAL_ICON: Readonly<Record<SiteSettings["social"][number]["network"], string>> = {
   Facebook: "M16.5 4H15q-3.5 0-3.5 3.5v13M7.5 12h8",
   Twitter:
-    "M3.5 17c2 2 5 2.5 7.5 2.5 4.5 0 8-3.5 8-8.5v-.5l2-3-2.5.5a4 4 0 0 0-7 2.5v1c-3 0-5.5-1.5-7.5-4-1 4 .5 7 3 8.5-1 .8-2 1-3.5 1Z",
+    "M21 6.5c-.8.4-1.6.7-2.4.8a4 4 0 0 0-6.8 2.6c-3.3.1-6.1-1.3-8.3-4.3-.9 3.4.1 6.3 2.7 7.9-.8.1-1.6 0-2.3-.3.5 1.9 1.8 3.2 3.8 3.6-1.3 1-2.9 1.5-4.7 1.5 6.5 3.4 16.3.7 16.3-8.7.7-.8 1.3-1.8 1.7-3.1Z",
   Instagram: "M8 4h8q4 0 4 4v8q0 4-4 4H8q-4 0-4-4V8q0-4 4-4ZM12 8.75a3.25 3.25 0 1 1-.1 0ZM16.5 7.5h.01",
   LinkedIn: "M5.5 10v10M5.5 5v.01M10.5 20V10m0 4q0-4 4-4t4 4v6",
 };
 
-export function Footer() {
+interface FigureProps {
+  /** `null` until the build has weighed the page, and in development. */
+  grams: number | null;
+}
+
+export function Footer({ grams }: FigureProps) {
   const { companyNumber, registeredAddress } = site.policyFacts;
   return (
     <footer id="footer" className="footer">
@@ -26,13 +32,16 @@ export function Footer() {
           </a>
           <p className="footer-tagline">{site.footerTagline}</p>
           <ul className="social">
-            {site.social.map(({ network, href }) => (
-              <li key={network}>
-                <a href={href} aria-label={network}>
-                  <SocialIcon path={SOCIAL_ICON[network]} />
-                </a>
-              </li>
-            ))}
+            {site.social.map(
+              ({ network, href }) =>
+                href !== null && (
+                  <li key={network}>
+                    <a href={href} aria-label={network}>
+                      <SocialIcon path={SOCIAL_ICON[network]} />
+                    </a>
+                  </li>
+                ),
+            )}
           </ul>
         </div>
         {site.footerColumns.map((column) => (
@@ -48,7 +57,7 @@ export function Footer() {
           </nav>
         ))}
         <div className="footer-end">
-          <CarbonFigure />
+          <CarbonFigure grams={grams} />
           <div>
             <p>This site is provided by {site.legalName}.</p>
             {(companyNumber || registeredAddress) && (
@@ -82,34 +91,39 @@ function idOf(title: string): string {
 /** The page that explains the figure: under /assets/, because every other path belongs to the site's own pages. */
 export const CARBON_PATH = "/assets/carbon";
 
-/** Stand for the figures until the build has weighed the page. The development server shows them as they are. */
-export const UNWEIGHED = { grams: "#.###", distance: "# cm", segment: "M0 4h0" } as const;
-
 /** The length of the ruler. */
-export const RULER_CM = 50;
+const RULER_CM = 50;
 
 const TICKS = Array.from({ length: RULER_CM + 1 }, (_, cm) => `M${cm} 8v${cm % 10 === 0 ? 8 : 4}`).join("");
 const LABELS = [0, 10, 20, 30, 40, RULER_CM];
+
+/** How far an average petrol car drives for the same grams, by the factor of the estimate, in the precision shown. */
+function distanceCm(grams: number): number {
+  const cm = (Number(grams.toFixed(3)) * 100) / CAR.petrol.kgPerUnit;
+  return cm < 5 ? Number(cm.toFixed(1)) : Math.round(cm);
+}
 
 /**
  * What a first view of the page emits at most, as the distance that a petrol car drives for the same grams, and to scale
  * on a ruler. On phones it is less, because they fetch a smaller film. Screen readers read the sentence.
  */
-export function CarbonFigure() {
+export function CarbonFigure({ grams }: FigureProps) {
+  const figure = grams?.toFixed(3) ?? "#.###";
+  const cm = grams === null ? null : distanceCm(grams);
   return (
     <div className="ruler">
       <p className="ruler-figure">
-        <b>{UNWEIGHED.distance}</b>{" "}
+        <b>{`${cm ?? "#"} cm`}</b>{" "}
         <span>
-          by petrol car: about what loading this page emits at most (<span data-fact="grams">{UNWEIGHED.grams}</span> g
-          CO₂e, model). <a href={CARBON_PATH}>How we count</a>
+          by petrol car: about what loading this page emits at most (<span data-fact="grams">{figure}</span> g CO₂e,
+          model). <a href={CARBON_PATH}>How we count</a>
         </span>
       </p>
       <svg className="ruler-scale" width="100%" height="40" aria-hidden="true">
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the image around it is hidden from screen readers */}
         <svg viewBox={`0 0 ${RULER_CM} 16`} width="100%" height="16" preserveAspectRatio="none">
           <path d={`M0 8h${RULER_CM}${TICKS}`} />
-          <path className="ruler-segment" d={UNWEIGHED.segment} />
+          <path className="ruler-segment" d={`M0 4h${Math.min(cm ?? 0, RULER_CM)}`} />
         </svg>
         {LABELS.map((cm) => (
           <text key={cm} x={`${(100 * cm) / RULER_CM}%`} y="32">

@@ -1,4 +1,4 @@
-import { site } from "../site.ts";
+import { site } from "virtual:site";
 import type { MenuItem } from "../site-schema.ts";
 import { ButtonLink } from "./links.tsx";
 import { Mark } from "./mark.tsx";

@@ -1,5 +1,5 @@
+import { site } from "virtual:site";
 import { Fragment } from "react";
-import { site } from "../site.ts";
 import type { Link } from "../site-schema.ts";
 
 export type ButtonLook = "primary" | "outline" | "quiet";

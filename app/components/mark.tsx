@@ -1,4 +1,4 @@
-import { site } from "../site.ts";
+import { site } from "virtual:site";
 import { markOf } from "../styles/look.ts";
 
 export function Mark() {

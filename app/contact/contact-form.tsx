@@ -2,7 +2,7 @@ import { type Dispatch, useEffect, useLayoutEffect, useReducer, useRef, useState
 import { flushSync } from "react-dom";
 import type { FormSettings } from "../../contract/build-manifest.ts";
 import { FIELD_NAMES, TRAP_FIELD } from "../../contract/contact-message.ts";
-import type { AnsweredPost } from "../../contract/send-email-answer.ts";
+import { type AnsweredPost, RECEIPT_FIELD, SENT_ALERT_ID } from "../../contract/send-email-answer.ts";
 import { ErrorBoundary } from "../components/error-message.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { type Country, loadCountries } from "./countries.ts";
@@ -12,7 +12,7 @@ import { EnclosedNote, ErrorSummary, FailureAlert } from "./form-alert.tsx";
 import { type FormEvent, type FormState, type Name, nextState, startState } from "./form-state.ts";
 import { formTitle, formView } from "./form-view.ts";
 import { remember, type Seed } from "./kept-values.ts";
-import { ReceiptActions, ReceiptText } from "./receipt.tsx";
+import { FoldedReceipt, ReceiptActions, ReceiptText } from "./receipt.tsx";
 import { useSending } from "./send-message.ts";
 
 export const FORM_ROOT_ID = "contact-form";
@@ -51,15 +51,16 @@ interface FormProps extends ContactFormProps {
   dispatch: Dispatch<FormEvent>;
 }
 
-function Form({ settings, answered, resultModule, countries: allCountries = [], state, dispatch }: FormProps) {
-  const { apiBase, price, answerWithin } = settings;
-  const { values, phase, isInteractive } = state;
+function Form({ settings, resultModule, countries: allCountries = [], state, dispatch }: FormProps) {
+  const { apiBase, price, answerWithin, assurance } = settings;
+  const { values, phase, receipt, isInteractive } = state;
+  const shown = phase.kind === "sent" ? receipt : null;
   // Empty until the list has loaded, and if it fails to load: a country is optional.
   const { result: countries = [] } = useLoaded("The country list", () => loadCountries(settings.countriesUrl));
   const estimator = useEstimator(state);
   const SentEstimate = (estimator.result ?? resultModule)?.SentEstimate;
   const view = formView(state, estimator.result?.readEstimate);
-  const { errors, receipt } = view;
+  const { errors } = view;
   const submit = useSending(apiBase, state, dispatch, estimator.result?.readEstimate);
   const outcome = useOutcome(state, settings.brand);
 
@@ -81,80 +82,91 @@ function Form({ settings, answered, resultModule, countries: allCountries = [], 
   });
   return (
     <>
-      {!receipt && (
-        <EstimatePart state={state} view={view} estimator={estimator} price={price} fieldOf={fieldOf} act={act} />
-      )}
-      <section
-        ref={outcome.panel}
-        className={receipt ? "contact-panel receipt" : "contact-panel"}
-        tabIndex={-1}
-        aria-label={receipt ? "Receipt" : FORM_TITLE}
-      >
-        {/* Always there: a live region that appears together with its text may not be announced. */}
-        <div className="live" aria-live="polite" aria-atomic="true">
-          {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
-          {receipt && (
-            <ReceiptText
-              receipt={receipt}
-              answerWithin={answerWithin}
-              heading={outcome.heading}
-              hasPicture={receipt.estimate !== null && !estimator.hasFailed}
-            />
-          )}
-        </div>
-        {receipt?.estimate && SentEstimate && <SentEstimate estimate={receipt.estimate} price={price} />}
-        {receipt ? (
-          <ReceiptActions
-            reference={receipt.reference}
-            isInteractive={isInteractive}
-            isOfAddress={answered?.kind === "sent"}
-            act={act}
-          />
-        ) : (
-          <div className="form-column">
-            {/* biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together */}
-            <div id={FORM_HEAD_ID} role="group" aria-labelledby="form-title enclosed" tabIndex={-1}>
-              <h2 id="form-title">{FORM_TITLE}</h2>
-            </div>
-            <ErrorSummary state={state} outcome={outcome.failure} />
-            <form
-              id={FORM_ID}
-              className="form"
-              action={`${apiBase}/send-email`}
-              method="post"
-              aria-busy={phase.kind === "sending"}
-              aria-invalid="false"
-              // The script reports all errors at once. Without script, the browser reports one field after the other.
-              noValidate={isInteractive}
-              onSubmit={submit}
-            >
-              <p className="note">Fields marked with an asterisk are required.</p>
-              {FIELD_NAMES.map((name) => (
-                <ContactInput
-                  key={name}
-                  {...fieldOf(name)}
-                  name={name}
-                  countries={countries}
-                  allCountries={allCountries}
-                />
-              ))}
-              <div className="trap" aria-hidden="true">
-                <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
-                <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
-              </div>
-              <EnclosedNote view={view} act={act} />
-              <FailureAlert state={state} outcome={outcome.failure} />
-              <button
-                type="submit"
-                className="button button-primary form-submit"
-                aria-disabled={phase.kind === "sending"}
-              >
-                {phase.kind === "sending" ? "Sending…" : "Submit"}
-              </button>
-            </form>
-            <Announcement text={view.announcement} />
+      <EstimatePart
+        state={state}
+        view={view}
+        estimator={estimator}
+        price={price}
+        countries={countries}
+        fieldOf={fieldOf}
+        act={act}
+      />
+      <section className="contact-panel" aria-label={FORM_TITLE}>
+        {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: it has a role whenever it has a name */}
+        <div
+          ref={outcome.receipt}
+          id={SENT_ALERT_ID}
+          className={shown ? "receipt" : undefined}
+          role={shown ? "group" : undefined}
+          aria-label={shown ? `Message sent successfully! Your reference is ${shown.reference}.` : undefined}
+          tabIndex={-1}
+        >
+          {/* Always there: a live region that appears together with its text may not be announced. */}
+          <div className="live" aria-live="polite" aria-atomic="true">
+            {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
+            {shown && (
+              <ReceiptText
+                receipt={shown}
+                answerWithin={answerWithin}
+                hasPicture={shown.estimate !== null && !estimator.hasFailed}
+              />
+            )}
           </div>
-        )}
+          {shown && isInteractive && <ReceiptActions reference={shown.reference} />}
+          {shown?.estimate && SentEstimate && <SentEstimate estimate={shown.estimate} price={price} />}
+          {receipt && !shown && <FoldedReceipt reference={receipt.reference} />}
+        </div>
+        <div className="form-column">
+          {/* biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together */}
+          <div
+            id={FORM_HEAD_ID}
+            role="group"
+            aria-labelledby={view.isEnclosed ? "form-title enclosed" : "form-title"}
+            tabIndex={-1}
+          >
+            <h2 id="form-title">{FORM_TITLE}</h2>
+          </div>
+          <ErrorSummary state={state} outcome={outcome.failure} />
+          <form
+            id={FORM_ID}
+            className="form"
+            action={`${apiBase}/send-email`}
+            method="post"
+            aria-busy={phase.kind === "sending"}
+            aria-invalid="false"
+            // The script reports all errors at once. Without script, the browser reports one field after the other.
+            noValidate={isInteractive}
+            onSubmit={submit}
+          >
+            <p className="note">Fields marked with an asterisk are required.</p>
+            {FIELD_NAMES.map((name) => (
+              <ContactInput
+                key={name}
+                {...fieldOf(name)}
+                name={name}
+                countries={countries}
+                allCountries={allCountries}
+              />
+            ))}
+            {receipt && !isInteractive && <input type="hidden" name={RECEIPT_FIELD} value={receipt.reference} />}
+            <div className="trap" aria-hidden="true">
+              <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
+              <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
+            </div>
+            <EnclosedNote view={view} act={act} />
+            <FailureAlert state={state} outcome={outcome.failure} />
+            <button
+              type="submit"
+              className="button button-primary form-submit"
+              aria-disabled={phase.kind === "sending"}
+            >
+              {phase.kind === "sending" ? "Sending…" : "Submit"}
+            </button>
+            {assurance !== "" && <p className="note">{assurance}</p>}
+          </form>
+          {/* A sent estimate is no estimate that was removed. */}
+          <Announcement key={receipt?.reference} text={view.announcement} />
+        </div>
       </section>
     </>
   );
@@ -181,8 +193,7 @@ function Announcement({ text }: { text: string }) {
 
 function useOutcome(state: FormState, brand: string) {
   const { phase, isInteractive, errors } = state;
-  const panel = useRef<HTMLElement>(null);
-  const heading = useRef<HTMLHeadingElement>(null);
+  const receipt = useRef<HTMLDivElement>(null);
   const failure = useRef<HTMLDivElement>(null);
   const wasInteractive = useRef(false);
   const title = formTitle(state, brand);
@@ -191,14 +202,12 @@ function useOutcome(state: FormState, brand: string) {
     // The outcome of an earlier page, which the server or the history entry gave, is in view already.
     if (!wasInteractive.current || phase.kind === "sending") return;
     if (phase.kind === "sent") {
-      remember({ values: {}, receipt: phase.receipt });
-      // The button that had the focus is gone. Screen readers announce the receipt without the focus.
-      panel.current?.focus({ preventScroll: true });
-      panel.current?.scrollIntoView({ block: "nearest" });
-      // With an estimate, the receipt can be higher than the window.
-      heading.current?.scrollIntoView({ block: "nearest" });
+      remember({ values: {}, receipt: state.receipt, isFolded: false });
+      // The button that had the focus is far below. Screen readers announce the receipt without the focus.
+      receipt.current?.focus({ preventScroll: true });
+      receipt.current?.scrollIntoView();
     } else {
-      remember({ receipt: null });
+      remember({ isFolded: true });
       if (Object.keys(errors).length > 0) failure.current?.focus();
       else failure.current?.scrollIntoView({ block: "nearest" });
     }
@@ -207,5 +216,5 @@ function useOutcome(state: FormState, brand: string) {
     wasInteractive.current = isInteractive;
     if (isInteractive) document.title = title;
   }, [isInteractive, title]);
-  return { panel, heading, failure };
+  return { receipt, failure };
 }

@@ -1,12 +1,13 @@
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { CHOICES, type FootprintField, nameOf, optionLabel, UNITS } from "../../contract/footprint/fields.ts";
 import type { Price } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/text.ts";
 import { useLoaded } from "../use-loaded.ts";
+import { type Country, countryOptions } from "./countries.ts";
 import { Field, type FieldState, FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_ID, focusOn, NEXT_ID } from "./field.tsx";
 import { type Act, type FormState, hasAmounts, type Name, START_VALUES } from "./form-state.ts";
 import type { FormView } from "./form-view.ts";
-import { FOLDED, GROUPS, type Group } from "./questions.ts";
+import { ENERGY, FOLDED, GROUPS, type Group } from "./questions.ts";
 
 export const FRAGMENT = "footprint";
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
@@ -15,8 +16,8 @@ export const FOOTPRINT_PATH = "/assets/footprint";
 export type ResultModule = typeof import("./estimate-result.tsx");
 
 /** Loads while the part is open, and for an estimate that will be sent or was sent. */
-export function useEstimator({ isOpen, values, phase }: FormState) {
-  const isNeeded = isOpen || hasAmounts(values) || (phase.kind === "sent" && phase.receipt.estimate !== null);
+export function useEstimator({ isOpen, values, receipt }: FormState) {
+  const isNeeded = isOpen || hasAmounts(values) || Boolean(receipt?.estimate);
   return useLoaded("The footprint estimate", isNeeded ? () => import("./estimate-result.tsx") : null, isOpen);
 }
 
@@ -25,12 +26,13 @@ interface EstimatePartProps {
   view: FormView;
   estimator: ReturnType<typeof useEstimator>;
   price: Price | null;
+  countries: readonly Country[];
   fieldOf(name: Name): FieldState;
   act: Act;
 }
 
 /** Its inputs are fields of the contact form. Without script, the server computes the estimate. */
-export function EstimatePart({ state, view, estimator, price, fieldOf, act }: EstimatePartProps) {
+export function EstimatePart({ state, view, estimator, price, countries, fieldOf, act }: EstimatePartProps) {
   const { values, example, isOpen } = state;
   const { estimate } = view.shown;
   const { result: parts, hasFailed } = estimator;
@@ -70,15 +72,24 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
         {/* biome-ignore lint/a11y/noStaticElementInteractions: it handles a key of the fields inside */}
         <div className="footprint-inputs" onKeyDown={nextOnEnter}>
           {GROUPS.map((group) => (
-            <QuestionGroup key={group.legend} group={group} fieldOf={fieldOf} />
+            <QuestionGroup key={group.legend} group={group} fieldOf={fieldOf}>
+              {group === ENERGY && (
+                // The message's country once more, beside the question that it decides. Only scripts can share it.
+                <Field
+                  {...fieldOf("country")}
+                  id="electricity-country"
+                  name={undefined}
+                  label="Where is the electricity used?"
+                  options={countryOptions(isOpen ? countries : [], values.country)}
+                />
+              )}
+            </QuestionGroup>
           ))}
           {FOLDED.map((fold) => (
             <FoldedGroups key={fold.title} {...fold} fieldOf={fieldOf} />
           ))}
         </div>
-        <div className="footprint-notes">
-          {parts && estimate && <parts.Notes estimate={estimate} country={values.country} price={price} />}
-        </div>
+        <div className="footprint-notes">{parts && estimate && <parts.Notes estimate={estimate} price={price} />}</div>
         <div className="actions">
           <a
             id={NEXT_ID}
@@ -90,7 +101,7 @@ export function EstimatePart({ state, view, estimator, price, fieldOf, act }: Es
               focusOn(FORM_HEAD_ID);
             }}
           >
-            Continue to your message
+            Send it with a message
           </a>
         </div>
         <p className="note">
@@ -126,7 +137,12 @@ function FoldedGroups({ title, note, groups, fieldOf }: (typeof FOLDED)[number] 
   );
 }
 
-function QuestionGroup({ group, fieldOf }: { group: Group } & Pick<EstimatePartProps, "fieldOf">) {
+interface QuestionGroupProps extends Pick<EstimatePartProps, "fieldOf"> {
+  group: Group;
+  children?: ReactNode;
+}
+
+function QuestionGroup({ group, fieldOf, children }: QuestionGroupProps) {
   const { legend, note, labels } = group;
   const fields = Object.keys(labels) as FootprintField[];
   const noteId = `${fields[0]}-note`;
@@ -147,6 +163,7 @@ function QuestionGroup({ group, fieldOf }: { group: Group } & Pick<EstimatePartP
           form={FORM_ID}
         />
       ))}
+      {children}
     </fieldset>
   );
 }

@@ -27,7 +27,7 @@ export function readEstimate(own: Values, example: ExampleName | "" = "") {
 }
 
 interface ResultProps {
-  /** Null before any amount: then the columns are grey, and there is no total. */
+  /** Null before any amount: then the picture is an empty baseline. */
   estimate: FootprintEstimate | null;
   example?: ExampleName | "";
   isFinal?: boolean;
@@ -56,7 +56,12 @@ export function Result({ estimate, example = "", isFinal = false }: ResultProps)
   );
 }
 
-export function SentEstimate(props: { estimate: FootprintEstimate; price: Price | null }) {
+interface EstimateProps {
+  estimate: FootprintEstimate;
+  price: Price | null;
+}
+
+export function SentEstimate(props: EstimateProps) {
   return (
     <div className="receipt-estimate">
       <Result estimate={props.estimate} isFinal />
@@ -65,23 +70,8 @@ export function SentEstimate(props: { estimate: FootprintEstimate; price: Price 
   );
 }
 
-interface NotesProps {
-  estimate: FootprintEstimate;
-  price: Price | null;
-  /** The chosen country. A receipt is final: without the link to it. */
-  country?: string;
-}
-
-export function Notes({ estimate, price, country }: NotesProps) {
-  const isWorld = estimate.lines.some((line) => line.place === null);
-  return (
-    <>
-      {resultNotes(estimate, price).map((note) => (
-        <p key={note}>{note}</p>
-      ))}
-      {isWorld && country === "" && <a href="#country">Choose your country</a>}
-    </>
-  );
+export function Notes({ estimate, price }: EstimateProps) {
+  return resultNotes(estimate, price).map((note) => <p key={note}>{note}</p>);
 }
 
 type Figures = Readonly<Partial<Record<EstimateName, string>>>;

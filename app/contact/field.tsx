@@ -27,7 +27,11 @@ export interface FieldState {
 type NativeProps = "autoComplete" | "children" | "dir" | "form" | "id" | "required";
 type InputProps = "enterKeyHint" | "inputMode" | "maxLength" | "spellCheck" | "type";
 
-interface FieldProps extends FieldState, Pick<InputHTMLAttributes<HTMLInputElement>, NativeProps | InputProps> {
+interface FieldProps
+  extends Omit<FieldState, "name">,
+    Pick<InputHTMLAttributes<HTMLInputElement>, NativeProps | InputProps> {
+  /** Without a name it is not sent. */
+  name: Name | undefined;
   label: string;
   /** The note beside the field, which describes it while it has no error and no hint. */
   noteId?: string | undefined;
@@ -83,7 +87,7 @@ function showWhole({ key, currentTarget }: KeyboardEvent<HTMLTextAreaElement>): 
 }
 
 /** The live region contains only the question: Orca does not announce controls in it, and reads the rest twice. */
-function EmailField(field: FieldProps) {
+function EmailField(field: FieldProps & { name: Name }) {
   const suggestion = field.isTyping ? null : suggestEmail(field.value);
   return (
     <Field {...field}>
@@ -136,7 +140,7 @@ export function ContactInput({ countries, allCountries, ...state }: ContactInput
   }
   const type = input === "text" ? undefined : input;
   const Control = input === "email" ? EmailField : Field;
-  return <Control {...field} dir="auto" type={type} inputMode={type} spellCheck={type && false} />;
+  return <Control {...field} dir="auto" type={type} inputMode={type} spellCheck={false} />;
 }
 
 export function TextButton(props: ComponentProps<"button">) {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AnsweredPost } from "../../contract/send-email-answer.ts";
 import { ContactForm } from "./contact-form.tsx";
 
-const SETTINGS = { apiBase: "", countriesUrl: "", price: null, answerWithin: "", brand: "", email: "" };
+const SETTINGS = { apiBase: "", countriesUrl: "", price: null, answerWithin: "", assurance: "", brand: "", email: "" };
 const RECEIPT = { reference: "BC-1", sentAt: "", address: "", totalKg: null, estimate: null };
 
 test("progress and an outcome appear in an atomic live region: assertive for a failure, otherwise polite", () => {

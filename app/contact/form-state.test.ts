@@ -21,6 +21,7 @@ const seed = (values: object): FormEvent => ({
   values: { ...START_VALUES, ...values },
   isOpen: false,
   receipt: null,
+  isFolded: false,
 });
 const GAS: EstimateName = "footprint.gasKwh";
 /** Reads everything but "?". */
@@ -72,6 +73,13 @@ test("announces the total or the example, and an unreadable amount once its fiel
   );
 });
 
+test("a refused post without script keeps the reference of the message before it", () => {
+  const refused = (receipt: string) =>
+    startState({ kind: "refused", error: "No.", errors: {}, values: { ...VISITOR, receipt } });
+  expect(refused("BC-7K3Q-9M")).toMatchObject({ phase: { kind: "failed" }, receipt: { reference: "BC-7K3Q-9M" } });
+  expect(refused("<b>").receipt).toBeNull();
+});
+
 test("while a message is sent, its fields are read-only; after a success they are empty, and there is a receipt", () => {
   const values = { ...START_VALUES, ...VISITOR, country: "FR", "footprint.carKm": "1" };
   const sending = after(seed(values), { type: "submitted", values, errors: {} });
@@ -82,11 +90,18 @@ test("while a message is sent, its fields are read-only; after a success they ar
   const sentAt = "2026-01-05T10:00:00.000Z";
   const done = nextState(sending, { type: "answered", answer, sentAt, estimate: null });
   const receipt = { reference: "BC-7K3Q-9M", sentAt, address: VISITOR.email, totalKg: 1, estimate: null };
-  expect(done).toMatchObject({ phase: { kind: "sent", receipt }, values: START_VALUES, isOpen: false });
+  expect(done).toMatchObject({ phase: { kind: "sent" }, receipt, values: START_VALUES, isOpen: false });
   expect(formTitle(done, "B")).toBe("Message sent | B");
-  expect(nextState(done, { type: "again" })).toMatchObject({ phase: { kind: "idle" }, values: START_VALUES });
-  // The history entry has kept it.
-  expect(after({ type: "seeded", values: {}, isOpen: false, receipt }).phase).toEqual({ kind: "sent", receipt });
+  // The next message leaves it, whatever becomes of that one.
+  const next = [
+    { type: "submitted", values, errors: {} },
+    { type: "answered", answer: { success: false, error: "Later." }, sentAt, estimate: null },
+  ] as const;
+  expect(next.reduce<FormState>(nextState, done)).toMatchObject({ phase: { kind: "failed" }, receipt, values });
+  // The history entry has kept it, and whether the next message was submitted.
+  const kept = { type: "seeded", values: {}, isOpen: false, receipt } as const;
+  expect(after({ ...kept, isFolded: false })).toMatchObject({ phase: { kind: "sent" }, receipt });
+  expect(after({ ...kept, isFolded: true })).toMatchObject({ phase: { kind: "idle" }, receipt });
 });
 
 test("removing the estimate resets its fields alone", () => {

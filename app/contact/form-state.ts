@@ -1,7 +1,15 @@
 import { type ContactField, EMPTY_MESSAGE } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { AMOUNTS, type EstimateName, nameOf, START_TEXTS } from "../../contract/footprint/fields.ts";
-import type { AnswerErrors, AnsweredPost, Receipt, SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import {
+  type AnswerErrors,
+  type AnsweredPost,
+  bareReceipt,
+  RECEIPT_FIELD,
+  REFERENCE_PATTERN,
+  type Receipt,
+  type SendEmailAnswer,
+} from "../../contract/send-email-answer.ts";
 
 export type Name = ContactField | EstimateName;
 
@@ -18,11 +26,8 @@ export function onlyNames(values: Readonly<Record<string, string>>): Partial<Val
   return Object.fromEntries(Object.entries(values).filter(([name]) => isName(name)));
 }
 
-/** `invalid`: the page found problems. The form keeps its input in every phase except `sent`. */
-type Phase =
-  | { kind: "idle" | "invalid" | "sending" }
-  | { kind: "sent"; receipt: Receipt }
-  | { kind: "failed"; title: string; text: string };
+/** `invalid`: the page found problems. Only `sent` empties the form. */
+type Phase = { kind: "idle" | "invalid" | "sending" | "sent" } | { kind: "failed"; title: string; text: string };
 
 const REFUSED = { kind: "failed", title: "Failed to send message." } as const;
 /** There was no readable answer. */
@@ -40,6 +45,8 @@ export interface FormState {
   values: Values;
   example: ExampleName | "";
   phase: Phase;
+  /** Of the last message that was sent. Once the next one is submitted, only its reference is shown. */
+  receipt: Receipt | null;
   submitted: Values;
   errors: AnswerErrors;
   /** The field that the visitor is typing in. Its value is not final. */
@@ -48,7 +55,7 @@ export interface FormState {
 }
 
 export type FormEvent =
-  | { type: "seeded"; values: Partial<Values>; isOpen: boolean; receipt: Receipt | null }
+  | { type: "seeded"; values: Partial<Values>; isOpen: boolean; receipt: Receipt | null; isFolded: boolean }
   | { type: "edited"; name: Name; value: string }
   | { type: "left"; name: Name }
   | { type: "filled"; values: Partial<Values> }
@@ -56,7 +63,7 @@ export type FormEvent =
   | { type: "toggled"; isOpen: boolean }
   | { type: "submitted"; values: Values; errors: AnswerErrors }
   | { type: "answered"; answer: SendEmailAnswer; sentAt: string; estimate: FootprintEstimate | null }
-  | { type: "broke" | "again" };
+  | { type: "broke" };
 
 export type Act = (event: FormEvent, focusId?: string) => void;
 
@@ -69,19 +76,22 @@ export function startState(answered: AnsweredPost | null): FormState {
     values: START_VALUES,
     example: "",
     phase: { kind: "idle" },
+    receipt: null,
     submitted: START_VALUES,
     errors: {},
     typing: "",
     isOpen: false,
   };
-  if (answered?.kind === "sent") return { ...start, phase: answered };
+  if (answered?.kind === "sent") return { ...start, phase: { kind: "sent" }, receipt: answered.receipt };
   if (!answered) return start;
   const { errors, error: text } = answered;
   // A form posts line ends as CRLF.
   const { message = "" } = answered.values;
   const values = { ...START_VALUES, ...onlyNames({ ...answered.values, message: message.replaceAll("\r\n", "\n") }) };
   const isOpen = hasAmounts(values) || Object.keys(START_TEXTS).some((name) => name in errors);
-  return { ...start, values, submitted: values, errors, isOpen, phase: { ...REFUSED, text } };
+  const { [RECEIPT_FIELD]: reference = "" } = answered.values;
+  const receipt = REFERENCE_PATTERN.test(reference) ? bareReceipt(reference) : null;
+  return { ...start, values, submitted: values, errors, isOpen, receipt, phase: { ...REFUSED, text } };
 }
 
 /** Events that a message on its way does not allow: its fields are read-only. */
@@ -93,8 +103,10 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "seeded": {
       const values = { ...state.values, ...event.values };
       const isOpen = state.isOpen || event.isOpen || hasAmounts(values);
-      const phase = event.receipt ? ({ kind: "sent", receipt: event.receipt } as const) : state.phase;
-      return { ...state, isInteractive: true, values, submitted: values, isOpen, phase };
+      const receipt = event.receipt ?? state.receipt;
+      const kind = event.isFolded ? "idle" : "sent";
+      const phase: Phase = receipt && state.phase.kind !== "failed" ? { kind } : state.phase;
+      return { ...state, isInteractive: true, values, submitted: values, isOpen, receipt, phase };
     }
     case "edited": {
       const example = event.name in START_TEXTS ? "" : state.example;
@@ -126,8 +138,6 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     }
     case "broke":
       return { ...state, phase: BROKEN };
-    case "again":
-      return { ...startState(null), isInteractive: true };
   }
 }
 

@@ -9,7 +9,7 @@ export type Reading = ReturnType<Read>;
 
 /** `read` is missing until the arithmetic has loaded. */
 export function formView(state: FormState, read: Read = () => ({ estimate: null, total: "", errors: {}, hints: {} })) {
-  const { values, typing, example, phase } = state;
+  const { values, typing, example } = state;
   const own = read(values);
   const shown = example ? read(values, example) : own;
   // Reported as soon as the field is left, not while the visitor is typing.
@@ -24,7 +24,6 @@ export function formView(state: FormState, read: Read = () => ({ estimate: null,
     problems,
     announcement: [...problems.map(([, sentence]) => sentence), total].join(" ").trim(),
     isEnclosed: hasAmounts(values),
-    receipt: phase.kind === "sent" ? phase.receipt : null,
   };
 }
 

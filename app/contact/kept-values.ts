@@ -8,12 +8,12 @@ export function readFields(form: HTMLFormElement): Record<string, string> {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 }
 
-type Kept = { values?: Readonly<Record<string, string>>; receipt?: Receipt | null };
+type Kept = { values?: Readonly<Record<string, string>>; receipt?: Receipt | null; isFolded?: boolean };
 
 /**
  * After a reload or a step back, not every browser restores the fields: Chromium leaves out those that React controls,
  * no browser can restore the country before the list has loaded, and nothing is left of a form that was replaced by an
- * error message. So the history entry keeps the values, and the receipt of a message that was sent.
+ * error message. So the history entry keeps the values, and the receipt of the last message that was sent.
  */
 export function remember(kept: Kept): void {
   history.replaceState({ ...history.state, ...kept }, "");
@@ -24,7 +24,7 @@ export type Seed = ReturnType<typeof readSeed>;
 export function readSeed(root: HTMLElement) {
   const form = root.querySelector("form");
   const typed = form ? onlyNames(readFields(form)) : {};
-  const { values: kept, receipt: known = null }: Kept = Object(history.state);
+  const { values: kept, receipt: known = null, isFolded = false }: Kept = Object(history.state);
   // A link to the page's own address keeps the history entry, but is a new visit, which shows the empty form.
   const isNewVisit = performance
     .getEntriesByType("navigation")
@@ -33,5 +33,5 @@ export function readSeed(root: HTMLElement) {
   if (receipt !== known) remember({ receipt });
   const filled = Object.entries(typed).filter(([name, text]) => text !== START_VALUES[name as Name]);
   const values = { ...typed, ...onlyNames({ ...kept }), ...Object.fromEntries(filled) };
-  return { values, isOpen: root.querySelector(".footprint[open]") !== null, receipt };
+  return { values, isOpen: root.querySelector(".footprint[open]") !== null, receipt, isFolded };
 }

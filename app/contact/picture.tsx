@@ -7,7 +7,6 @@ const CATEGORIES = [...new Set(Object.values(AMOUNTS).map(({ category }) => cate
 const MAX_IN_ROW = 4;
 const COLUMN_PX = 160;
 const ABOVE_PX = 24;
-const GREY_PX = [56, 88, 112, 32, 160, 48];
 /** The lower end of a column is outside of the picture, so only its top is round. */
 const BELOW_PX = 12;
 
@@ -24,21 +23,11 @@ export function Picture({ estimate, isFinal }: PictureProps) {
   const width = 100 / Math.max(shown.length, MAX_IN_ROW);
   return (
     <div className="picture">
-      <p className="picture-fifth">
-        {largest && (
-          <span>
-            <svg aria-hidden="true" width="24" height="16">
-              <rect x="1" y="1" width="22" height="24" rx="4" />
-            </svg>{" "}
-            a fifth less: <span data-fact="mass">{unbroken(`−${formatMass(largest.kg / 5)}`)}</span>
-          </span>
-        )}
-      </p>
       <svg className="columns" height={ABOVE_PX + COLUMN_PX} aria-hidden="true">
         {shown.map((category, index) => {
           const kg = parts.find((part) => part.category === category)?.kg ?? 0;
           const share = largest ? Math.max(kg / largest.kg, kg > 0 ? 0.025 : 0) : 0;
-          const px = estimate ? Math.round(share * COLUMN_PX) : (GREY_PX[index] ?? 0);
+          const px = Math.round(share * COLUMN_PX);
           const top = ABOVE_PX + COLUMN_PX - px;
           const isLargest = category === largest?.category;
           const height = px === 0 ? 0 : px + BELOW_PX;
@@ -55,7 +44,7 @@ export function Picture({ estimate, isFinal }: PictureProps) {
                 />
               )}
               <rect
-                className={isLargest ? "column column-largest" : estimate ? "column" : "column column-grey"}
+                className={isLargest ? "column column-largest" : "column"}
                 x="12%"
                 y={top}
                 width="76%"
@@ -94,6 +83,16 @@ export function Picture({ estimate, isFinal }: PictureProps) {
           </table>
         </div>
       )}
+      <p className="picture-fifth">
+        {largest && (
+          <span>
+            <svg aria-hidden="true" width="24" height="16">
+              <rect x="1" y="1" width="22" height="24" rx="4" />
+            </svg>{" "}
+            {largest.category} cut by a fifth: <span data-fact="mass">{unbroken(formatMass(largest.kg / 5))}</span> less
+          </span>
+        )}
+      </p>
     </div>
   );
 }

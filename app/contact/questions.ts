@@ -6,22 +6,24 @@ export interface Group {
   labels: Readonly<Partial<Record<FootprintField, string>>>;
 }
 
+export const ENERGY: Group = {
+  legend: "Energy of your home or site",
+  note: "In kWh, as on your suppliers’ bills. For a shared building, enter your share.",
+  labels: {
+    electricityKwh: "Electricity (kWh)",
+    electricityPer: "Electricity per",
+    gasKwh: "Natural gas (kWh)",
+    gasPer: "Natural gas per",
+  },
+};
+
 export const GROUPS: readonly Group[] = [
   {
     legend: "Who is it for?",
     note: "Every amount below is for all the people counted.",
     labels: { for: "For whom", people: "Number of people" },
   },
-  {
-    legend: "Energy of your home or site",
-    note: "In kWh, as on your suppliers’ bills. For a shared building, enter your share.",
-    labels: {
-      electricityKwh: "Electricity (kWh)",
-      electricityPer: "Electricity per",
-      gasKwh: "Natural gas (kWh)",
-      gasPer: "Natural gas per",
-    },
-  },
+  ENERGY,
   {
     legend: "Cars",
     note: "All cars together, from the odometers (today’s reading minus the reading a year ago) or the fleet’s records.",

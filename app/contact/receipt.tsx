@@ -1,25 +1,23 @@
-import { type RefObject, useState } from "react";
+import { useState } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
-import { type Receipt, SENT_ALERT_ID } from "../../contract/send-email-answer.ts";
-import { FORM_HEAD_ID, TextButton } from "./field.tsx";
-import type { Act } from "./form-state.ts";
+import type { Receipt } from "../../contract/send-email-answer.ts";
+import { TextButton } from "./field.tsx";
 
 const REFERENCE_ID = "reference";
 
 interface ReceiptTextProps {
   receipt: Receipt;
   answerWithin: string;
-  heading: RefObject<HTMLHeadingElement | null>;
   /** The picture of the estimate, which follows, has its total. Screen readers announce it here all the same. */
   hasPicture: boolean;
 }
 
 /** The ticket that a visitor keeps of a message. The text is in a live region, which screen readers announce. */
-export function ReceiptText({ receipt, answerWithin, heading, hasPicture }: ReceiptTextProps) {
+export function ReceiptText({ receipt, answerWithin, hasPicture }: ReceiptTextProps) {
   const { reference, sentAt, address, totalKg } = receipt;
   return (
-    <div className="receipt-text" role="status" id={SENT_ALERT_ID}>
-      <h2 ref={heading}>Message sent successfully!</h2>
+    <div className="receipt-text" role="status">
+      <h2>Message sent successfully!</h2>
       {reference !== "" && (
         <p className="receipt-reference">
           <span>Your reference is</span>{" "}
@@ -69,16 +67,8 @@ function dateText(iso: string): string {
   return timeZone ? `${text} ${timeZone}` : text;
 }
 
-interface ReceiptActionsProps {
-  reference: string;
-  isInteractive: boolean;
-  /** The page's address shows this receipt again. */
-  isOfAddress: boolean;
-  act: Act;
-}
-
-/** Outside of the live region, which has only text. Without script, only the link works. */
-export function ReceiptActions({ reference, isInteractive, isOfAddress, act }: ReceiptActionsProps) {
+/** Outside of the live region, which has only text. */
+export function ReceiptActions({ reference }: Pick<Receipt, "reference">) {
   const [copied, setCopied] = useState<"yes" | "refused" | null>(null);
   async function copy() {
     try {
@@ -91,29 +81,22 @@ export function ReceiptActions({ reference, isInteractive, isOfAddress, act }: R
   }
   return (
     <div className="actions">
-      {isInteractive && (
-        <>
-          <button type="button" className="button button-primary" aria-live="polite" onClick={copy}>
-            {copied === "yes" ? "Copied" : "Copy the reference"}
-          </button>
-          <p className="live" aria-live="polite">
-            {copied === "refused" && <span>Your browser did not copy it. It is selected: copy it yourself.</span>}
-          </p>
-          <TextButton onClick={() => print()}>Print or save</TextButton>
-        </>
-      )}
-      <a
-        className="text-button"
-        href="/contact"
-        onClick={(event) => {
-          if (isOfAddress) return;
-          event.preventDefault();
-          // Not the first field: Orca moves there silently when the link is removed, and would not announce the focus.
-          act({ type: "again" }, FORM_HEAD_ID);
-        }}
-      >
-        Write another message
-      </a>
+      <button type="button" className="button button-primary" aria-live="polite" onClick={copy}>
+        {copied === "yes" ? "Copied" : "Copy the reference"}
+      </button>
+      <p className="live" aria-live="polite">
+        {copied === "refused" && <span>Your browser did not copy it. It is selected: copy it yourself.</span>}
+      </p>
+      <TextButton onClick={() => print()}>Print or save</TextButton>
     </div>
+  );
+}
+
+/** What is left of the ticket once the next message was submitted. */
+export function FoldedReceipt({ reference }: Pick<Receipt, "reference">) {
+  return (
+    <p className="receipt-folded">
+      <span>Your last message has the reference</span> <b translate="no">{reference}</b>
+    </p>
   );
 }

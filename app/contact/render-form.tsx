@@ -1,4 +1,4 @@
-// The server loads this module from `dist-server/` when it first answers a post without script.
+// The server loads this module from `dist/server/` when it first answers a post without script.
 import { renderToString } from "react-dom/server";
 import type { FormOfBuild } from "../../contract/build-manifest.ts";
 import type { AnsweredPost } from "../../contract/send-email-answer.ts";

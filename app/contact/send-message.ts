@@ -36,6 +36,8 @@ export function useSending(apiBase: string, state: FormState, dispatch: Dispatch
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const answer = readAnswer(await response.json());
+      // The next message is a new one, even if it has the same words.
+      if (answer.success) lastSent.current = { body: "", key: "" };
       const sentAt = new Date().toISOString();
       dispatch({ type: "answered", answer, sentAt, estimate: reading?.estimate ?? null });
     } catch (error) {

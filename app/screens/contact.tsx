@@ -1,19 +1,16 @@
+import { site } from "virtual:site";
 import { createElement } from "react";
 import type { FormSettings } from "../../contract/build-manifest.ts";
 import { answerTimeInWords } from "../../contract/duration.ts";
+import { formatAmount } from "../../contract/footprint/fields.ts";
 import { ContactEmail } from "../components/links.tsx";
-import { FRAGMENT } from "../contact/estimate-part.tsx";
 import { startState } from "../contact/form-state.ts";
 import { formTitle } from "../contact/form-view.ts";
 import { FormRoot } from "../contact/render-form.tsx";
 import type { RenderContext, Screen } from "../screen.ts";
-import { site } from "../site.ts";
 import formStyles from "../styles/contact.css?inline";
 import estimateStyles from "../styles/estimate.css?inline";
 import resultStyles from "../styles/estimate-result.css?inline";
-
-/** Opens the estimate before the first paint. Browsers open it later, which would move everything below. */
-const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
 
 export const contact: Screen = {
   name: "contact",
@@ -23,8 +20,7 @@ export const contact: Screen = {
   isIndexed: true,
   styles: formStyles + estimateStyles,
   laterStyles: resultStyles,
-  codeBeforePaint: OPEN_AT_FRAGMENT,
-  script: "contact",
+  script: "form",
   fetches: ({ countriesUrl }) => [{ kind: "data", urls: [countriesUrl] }],
   render: (context) => <Contact {...context} />,
 };
@@ -33,7 +29,21 @@ export function formSettings({ settings }: RenderContext): FormSettings {
   const { brand, contactEmail: email, pricePerTonne: price, answerWithin: promised } = site;
   const { apiBase, countriesUrl } = settings;
   const answerWithin = promised ? answerTimeInWords(promised) : "";
-  return { apiBase, countriesUrl, price, answerWithin, brand, email };
+  return { apiBase, countriesUrl, price, answerWithin, assurance: assurance(answerWithin), brand, email };
+}
+
+function assurance(answerWithin: string): string {
+  const { legalName, pricePerTonne: price, policyFacts } = site;
+  const { companyNumber, registeredAddress } = policyFacts;
+  const includes = price?.includes ? ` including ${price.includes}` : "";
+  const company = [legalName, companyNumber && `company number ${companyNumber}`, registeredAddress].filter(Boolean);
+  return [
+    answerWithin && `We answer within ${answerWithin}.`,
+    price && `Credits for a tonne cost ${formatAmount(price.amount)} ${price.currency}${includes}.`,
+    company.length > 1 && `${company.join(", ")}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 function Contact(context: RenderContext) {
@@ -50,13 +60,6 @@ function Contact(context: RenderContext) {
         <p className="contact-email">
           <ContactEmail />
         </p>
-        <div className="contact-why">
-          <p className="contact-tagline">{site.contactTagline}</p>
-          <p>
-            Sustainability is steady work: measure, cut what you can, and, for the rest, pay for solar and wind projects
-            elsewhere. Tell us where you are on that path and we will suggest a next step that fits.
-          </p>
-        </div>
       </section>
       {context.answered ? (
         // FORM_MARKER: the server writes the form here.
@@ -64,6 +67,13 @@ function Contact(context: RenderContext) {
       ) : (
         <FormRoot settings={formSettings(context)} countries={context.countries ?? []} answered={null} />
       )}
+      <div className="contact-why">
+        <p className="contact-tagline">{site.contactTagline}</p>
+        <p>
+          Sustainability is steady work: measure, cut what you can, and, for the rest, pay for solar and wind projects
+          elsewhere. Tell us where you are on that path and we will suggest a next step that fits.
+        </p>
+      </div>
     </div>
   );
 }

@@ -1,7 +1,7 @@
+import { site } from "virtual:site";
 import { ErrorMessage } from "../components/error-message.tsx";
 import { ButtonLink, ContactEmail } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
-import { site } from "../site.ts";
 import styles from "../styles/coming-soon.css?inline";
 
 export const comingSoon: Screen = {
@@ -23,8 +23,13 @@ export const failure: Screen = {
   description: `Something went wrong on the ${site.brand} site.`,
   isIndexed: false,
   isPaintedWhole: true,
-  styles: "",
-  render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" email={site.contactEmail} />,
+  styles,
+  render: () => (
+    <div className="coming-soon">
+      <TurbineIcon />
+      <ErrorMessage level="h1" detail="500 Internal Server Error" email={site.contactEmail} />
+    </div>
+  ),
 };
 
 function ComingSoon() {

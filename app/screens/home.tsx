@@ -1,3 +1,4 @@
+import { site } from "virtual:site";
 import { ButtonLink } from "../components/links.tsx";
 import filmAv1 from "../media/first-light.av1.mp4?url";
 import filmH264 from "../media/first-light.h264.mp4?url";
@@ -8,7 +9,6 @@ import posterJpeg from "../media/poster.jpg?url";
 import phonePoster from "../media/poster.phone.avif?url";
 import posterWebp from "../media/poster.webp?url";
 import { type PageFetch, type Screen, VIEW_MEDIA, type View } from "../screen.ts";
-import { site } from "../site.ts";
 import type { SiteSettings } from "../site-schema.ts";
 import styles from "../styles/home.css?inline";
 
@@ -36,7 +36,7 @@ function Home({ siteUrl }: { siteUrl: string }) {
         <h1>{home.headline}</h1>
         <p className="hero-subtitle">{site.hero.subtitle}</p>
         <div className="hero-offer">
-          <p>{site.hero.line}</p>
+          <p className="hero-line">{site.hero.line}</p>
           <ButtonLink link={site.startOffsetting} look="primary" />
         </div>
         <p className="hero-more">{site.hero.more}</p>

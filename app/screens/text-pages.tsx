@@ -1,11 +1,11 @@
+import { site } from "virtual:site";
 import { ours } from "virtual:texts";
 import type { ReactNode } from "react";
 import { fillFacts } from "../../contract/facts.ts";
 import { ACCESSIBILITY_PATH, CARBON_PATH } from "../components/footer.tsx";
 import { FOOTPRINT_PATH } from "../contact/estimate-part.tsx";
-import { factTexts, SITE_FACTS } from "../facts.ts";
+import { factTexts, siteFacts } from "../facts.ts";
 import type { RenderContext, Screen } from "../screen.ts";
-import { site } from "../site.ts";
 import type { Link } from "../site-schema.ts";
 import pageStyles from "../styles/page.css?inline";
 import policyStyles from "../styles/policy.css?inline";
@@ -13,6 +13,8 @@ import { Fact, noticeStyles, type Section, sectionsOf, Table, Text, type TextFil
 
 /** A page with fewer sections has no table of contents. */
 const LONG_PAGE_SECTIONS = 4;
+
+const SITE_FACTS = siteFacts(site);
 
 export const privacy = policyScreen(ours["/privacy"]);
 export const terms = policyScreen(ours["/terms"]);
@@ -26,13 +28,14 @@ export const footprint = explanationScreen(ours[FOOTPRINT_PATH]);
 export const accessibility = explanationScreen(ours[ACCESSIBILITY_PATH]);
 
 /** What all screens with a text have in common; `sections` are those of its table of contents. */
-function screenOf(name: string, file: TextFile, styles: string, sections: readonly Section[]) {
+function screenOf(name: string, file: WrittenPage, styles: string, sections: readonly Section[]) {
   const title = fillFacts(file.title, SITE_FACTS);
   return {
     name,
     title: `${title} | ${site.brand}`,
     headline: title,
     description: fillFacts(file.description, SITE_FACTS),
+    file: file.file,
     isIndexed: true,
     styles: styles + noticeStyles(file) + (sections.length > 0 ? markCurrent(sections) : ""),
   };
@@ -50,13 +53,13 @@ export function pageScreen(
   After?: (context: RenderContext) => ReactNode,
 ): Screen {
   const parents = parentsOf(page, pages);
-  const all = sectionsOf(page);
+  const all = sectionsOf(page, SITE_FACTS);
   const sections = all.length >= LONG_PAGE_SECTIONS ? all : [];
   const screen = screenOf("page", page, pageStyles, sections);
   return {
     ...screen,
     isPaintedWhole: true,
-    written: { file: page.file, parents },
+    parents,
     // The largest source is an upper bound for the browser's choice.
     fetches: () =>
       Object.values(page.pictures).map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
@@ -70,7 +73,7 @@ export function pageScreen(
         </p>
         {sections.length > 0 && <Contents sections={sections} />}
         <div className="text">
-          <Text file={page} facts={factTexts(context.settings)} hasAnchors />
+          <Text file={page} facts={factTexts(site, context.settings)} hasAnchors />
           {After && <After {...context} />}
         </div>
       </article>
@@ -105,12 +108,13 @@ function Breadcrumb({ links }: { links: readonly Link[] }) {
 
 /** Shows a text of ours like a page of the company. */
 function explanationScreen(page: WrittenPage, After?: (context: RenderContext) => ReactNode): Screen {
-  const { written: _, ...screen } = pageScreen(page, [], After);
+  const { parents: _, ...screen } = pageScreen(page, [], After);
   return screen;
 }
 
-/** The figures of this build; in development there are none. This page's own figure is in its footer. */
+/** This page's own figure is in its footer. */
 function PageWeights({ weights = [] }: RenderContext) {
+  const others = weights.filter(({ page }) => page !== CARBON_PATH).toSorted((a, b) => b.grams - a.grams);
   return (
     <Table title="Pages">
       <thead>
@@ -121,9 +125,9 @@ function PageWeights({ weights = [] }: RenderContext) {
         </tr>
       </thead>
       <tbody>
-        {weights.map(({ name, grams, rating }) => (
-          <tr key={name}>
-            <td>{name}</td>
+        {others.map(({ page, title, grams, rating }) => (
+          <tr key={page}>
+            <td>{title}</td>
             <td>{grams.toFixed(3)}</td>
             <td>{rating}</td>
           </tr>
@@ -133,14 +137,17 @@ function PageWeights({ weights = [] }: RenderContext) {
   );
 }
 
+/** The fragment that shows a policy without its pane. */
+const WHOLE_TEXT = "all";
+
 /** The printed copy shows its path and its date. */
 function policyScreen(page: WrittenPage, date: "lastUpdated" | "refundsLastUpdated" = "lastUpdated"): Screen {
-  const sections = sectionsOf(page, { isNumbered: true });
+  const sections = sectionsOf(page, SITE_FACTS, { isNumbered: true });
   const screen = screenOf("policy", page, policyStyles, sections);
   return {
     ...screen,
     render({ settings }) {
-      const facts = factTexts(settings);
+      const facts = factTexts(site, settings);
       return (
         <article className="page">
           <h1>{screen.headline}</h1>
@@ -149,14 +156,24 @@ function policyScreen(page: WrittenPage, date: "lastUpdated" | "refundsLastUpdat
             {page.path}, last updated on <Fact name={date} value={facts[date]} />
           </p>
           <Contents sections={sections} />
-          <div className="pane-frame">
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
-            <section className="text pane" aria-label={`${screen.headline}, full text`} tabIndex={0}>
-              <Text file={page} facts={facts} isNumbered />
-              <p className="more-below" aria-hidden="true">
-                <span>More below</span>
-              </p>
-            </section>
+          <div>
+            <p className="pane-all">
+              <a href={`#${WHOLE_TEXT}`}>Read it as one page</a>
+            </p>
+            <div className="pane-frame">
+              <section
+                id={WHOLE_TEXT}
+                className="text pane"
+                aria-label={`${screen.headline}, full text`}
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard
+                tabIndex={0}
+              >
+                <Text file={page} facts={facts} isNumbered />
+                <p className="more-below" aria-hidden="true">
+                  <span>More below</span>
+                </p>
+              </section>
+            </div>
           </div>
         </article>
       );

@@ -1,3 +1,8 @@
+/** The settings of SITE_DIR, completed with the defaults of `site.ts`, as prerender/site-dir.ts reads them. */
+declare module "virtual:site" {
+  export const site: import("./site-schema.ts").SiteSettings;
+}
+
 /** The texts of pages, as prerender/texts.ts reads them. */
 declare module "virtual:texts" {
   type WrittenPage = import("./screens/text-pages.tsx").WrittenPage;
