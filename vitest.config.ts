@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
+import { companySettings } from "./prerender/site-dir.ts";
 
 export default defineConfig({
+  plugins: [companySettings()],
   test: {
     // One per core of the smallest machine that runs the tests.
     maxWorkers: 2,
@@ -21,7 +23,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
-          include: ["{app,contract,inbox,prerender,server}/**/*.test.{ts,tsx}", "tests/*.test.ts"],
+          include: ["{app,contract,desk,prerender,server}/**/*.test.{ts,tsx}", "tests/*.test.ts"],
         },
       },
       {

@@ -1,7 +1,5 @@
 // Installs what a command needs if it is missing: Node 24, and the packages that build and serve the site. --dev adds
-// the packages for tests and tools, --browser a Chromium, --test-programs also the programs that tests run. --keep
-// replaces no packages, because a server may be using them. Plain JavaScript, because it runs on the machine's Node
-// before Node 24 is installed.
+// the packages for tests and tools. Plain JavaScript, because it runs on the machine's Node before Node 24 is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -20,11 +18,6 @@ const ownNode = machineNodeMajor() < 24 ? installNode() : null;
 installPackages();
 // Checks again, because npm may just have removed the link to the Node 24 of an earlier set-up.
 linkNode(ownNode ?? (machineNodeMajor() < 24 ? installNode() : null));
-const programs = process.argv.filter((option) => /^--(browser|test-programs)$/.test(option));
-if (programs.length > 0) {
-  const problem = "Could not install Chromium. Install Chromium or Chrome yourself, or set CHROMIUM_PATH to its path.";
-  run(link, ["tests/support/install-programs.ts", ...programs], problem);
-}
 
 function installPackages() {
   const path = ownNode === null ? [] : [dirname(ownNode)];
@@ -36,11 +29,6 @@ function installPackages() {
   const [installed, extent] = existsSync(stampFile) ? readFileSync(stampFile, "utf8").split(" ") : [];
   const isDev = process.argv.includes("--dev") || extent === "dev";
   if (installed === lock && (extent === "dev" || !isDev)) return;
-  if (installed !== undefined && process.argv.includes("--keep")) {
-    fail(
-      "The packages in node_modules do not match package-lock.json. Stop the server, run npm run build, and start the server.",
-    );
-  }
 
   console.error(`Installing the packages ${isDev ? "for tests and tools" : "for building and serving the site"} ...`);
   const problem = "Could not install the packages. Check the connection to the npm registry.";
