@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
-import { mailSender } from "../server/outbox/mail.ts";
+import { acknowledgementSender, mailSender } from "../server/outbox/senders.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { IDENTITY, openPostOffice } from "./support/post-office.ts";
@@ -74,7 +73,7 @@ it("is not sent if the message is delivered more than a day after its acceptance
   const { accept, clock, server, start, seen, store } = await openOffice();
   const reference = await accept({}, true);
   clock.set(25 * HOUR_MS);
-  await store.messages.act("release", { references: [reference] }, clock.now());
+  await store.actions.act("release", { references: [reference] }, clock.now());
   start();
   expect(await seen("skipped")).toMatchObject({ error: "too-late" });
   expect(server.mails).toHaveLength(1);

@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CHANNELS, type Channel, StoreUnavailable } from "../server/store/model.ts";
+import { StoreUnavailable } from "../server/store/errors.ts";
+import { CHANNELS, type Channel } from "../server/store/model.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
-import { createWatch } from "../server/watch/troubles.ts";
+import { createWatch, STORE_AWAY_MS } from "../server/watch/troubles.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { RETENTION } from "./support/in-process-store.ts";
 import { type ChangedStore, openPostOffice, withStore } from "./support/post-office.ts";
@@ -13,7 +14,7 @@ const PROGRAM = "npm run messages --";
 const NOW = createFakeClock().now();
 
 /** `changed`: methods that replace those of the store. */
-type WatchOptions = Partial<AlertOptions> & { changed?: ChangedStore };
+type WatchOptions = Partial<AlertOptions> & { changed?: ChangedStore; node?: string };
 
 async function openWatched({ messages = 1, channels = ["mail"] as readonly Channel[] } = {}) {
   const office = await openPostOffice({ channels });
@@ -24,11 +25,12 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
     ...office,
     receiver,
     /** Starts alerts with their own clock, so that time passes only for them, not for the messages. */
-    watch({ changed = {}, ...options }: WatchOptions = {}) {
+    watch({ changed = {}, node, ...options }: WatchOptions = {}) {
       const clock = createFakeClock();
       const watched = withStore(store, changed);
-      const watch = createWatch({ store: watched, dataDir, channels: CHANNELS, askedBy: "server" });
-      const given = { store: watched, watch, program: PROGRAM, retention: RETENTION, brand: "Brighter", log, clock };
+      const openedStore = async () => watched;
+      const watch = createWatch({ openedStore, dataDir, channels: CHANNELS, askedBy: "server", node });
+      const given = { openedStore, watch, program: PROGRAM, retention: RETENTION, brand: "Brighter", log, clock };
       const alerts = startAlerts({ ...given, alertUrl: receiver.url, ...options });
       onTestFinished(() => alerts.stop());
       /** Sets the clock, and fires timers only for the last minute. */
@@ -59,7 +61,7 @@ describe("the oldest undelivered message", () => {
     await clock.advance(HOUR_MS - 1);
     expect([log.lines, posts()]).toEqual([[], []]);
     await clock.advance(MINUTE_MS);
-    const text = `Brighter: 2 messages waiting to be emailed, the oldest for 60 minutes. To see all: ${PROGRAM} list --state queued`;
+    const text = `Brighter: 2 messages waiting to be emailed, the oldest for 60 minutes. To see all: ${PROGRAM} list --state waiting`;
     expect(log.lines[0]).toEqual({ level: "error", event: "alert", troubles: ["overdue"], text });
     expect(receiver.posts).toMatchObject([
       { headers: { "content-type": "application/json" }, body: { text, troubles: ["overdue"] } },
@@ -70,15 +72,15 @@ describe("the oldest undelivered message", () => {
     expect([posts().length, log.count("alert")]).toEqual([2, 2]);
   });
 
-  it("is logged without ALERT_URL, and its end is told once, even if the first post fails", async () => {
+  it("is logged without ALERT_URL, posted at once when that is set, and its end is told once, even if a post fails", async () => {
     const { watch, log, end, posts, receiver } = await openWatched();
     const silent = watch({ alertUrl: null });
     await silent.clock.advance(HOUR_MS + 30 * MINUTE_MS);
     expect([log.count("alert"), posts()]).toEqual([1, []]);
     await silent.alerts.stop();
     const { clock, pass } = watch();
-    await pass(2 * HOUR_MS + MINUTE_MS);
-    expect(posts()).toEqual(["overdue"]);
+    await pass(HOUR_MS + 32 * MINUTE_MS);
+    expect([log.count("alert"), posts()]).toEqual([1, ["overdue"]]);
     await end("delivered");
     receiver.answer = status(500);
     await clock.advance(MINUTE_MS / 2);
@@ -103,13 +105,13 @@ it("messages in quarantine cause an alert at once, then one per hour, until an o
   expect(lastText()).toBe(
     `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages; to read them: ${PROGRAM} list --state quarantined`,
   );
-  await store.messages.markSeen(held[0] ?? "", clock.now());
+  await store.actions.markSeen(held[0] ?? "", clock.now());
   held.push(await hold(), await hold());
   await clock.advance(30 * MINUTE_MS);
   expect(posts()).toHaveLength(1);
   await pass(35 * MINUTE_MS);
   expect(lastText()).toContain("2 messages quarantined");
-  for (const reference of [...held, await hold()]) await store.messages.markSeen(reference, clock.now());
+  for (const reference of [...held, await hold()]) await store.actions.markSeen(reference, clock.now());
   await pass(5 * HOUR_MS);
   expect(posts()).toHaveLength(2);
 });
@@ -132,7 +134,7 @@ it("a paused channel causes an alert with the remedy at once, and one when it en
   const { clock, alerts } = watch();
   const since = clock.now();
   const report = (reason: string | null, now: Date) =>
-    store.status.reportNode(reason === null ? [] : [{ channel: "mail", reason, since }], now);
+    store.status.reportNode(reason === null ? [] : [{ channel: "mail", reason, since, nextAt: now }], now);
   await report("535 refused: check SMTP_URL", since);
   alerts.checkNow();
   await clock.advance(2000);
@@ -195,7 +197,7 @@ describe("messages that expire soon", () => {
   it("are announced with their number by a successful post, at most once a day, early enough to be erased on time", async () => {
     const { receiver, store, watch, references, log, posts, lastText, endsIn } = await openExpiring(6, 7.9, 8.9);
     const ends = async () => (await Promise.all(references.map(endsIn))).map((days) => Math.round(days * 100) / 100);
-    await store.messages.act("answer", { references: references.slice(0, 1) }, NOW);
+    await store.actions.act("answer", { references: references.slice(0, 1) }, NOW);
     receiver.answer = status(500);
     const { clock, pass } = watch();
     await clock.advance(MINUTE_MS / 2);
@@ -257,8 +259,8 @@ it("a post to a service that does not answer ends with the program, or after ten
   expect(await log.seen("alert-not-sent")).toMatchObject({ error: "AbortError" });
 });
 
-it("a store that is away for a minute causes one alert per hour, until messages can be stored again", async () => {
-  const { receiver, store, watch, log, posts } = await openWatched({ messages: 0 });
+it("each node tells once that the store is away, names itself, and tells the end when messages can be stored again", async () => {
+  const { receiver, store, watch, log, posts, lastText } = await openWatched({ messages: 0 });
   let isAway = true;
   const failOr =
     <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
@@ -267,24 +269,34 @@ it("a store that is away for a minute causes one alert per hour, until messages 
         ? Promise.reject(new StoreUnavailable({ problem: "The disk is full", remedy: "free some" }))
         : method(...args);
   const { ping, alerts, moveAlert } = store.status;
-  const { clock, pass } = watch({
-    changed: {
-      status: { ping: failOr(ping), alerts: failOr(alerts), moveAlert: failOr(moveAlert) },
-      queue: { countDeliveries: failOr(store.queue.countDeliveries) },
-    },
-  });
-  await clock.advance(MINUTE_MS - 1);
+  const away = {
+    status: { ping: failOr(ping), alerts: failOr(alerts), moveAlert: failOr(moveAlert) },
+    queue: { countDeliveries: failOr(store.queue.countDeliveries) },
+  };
+  const { clock, pass } = watch({ node: "web-1:3001", changed: away });
+  const other = watch({ node: "web-2:3002", changed: away });
+  // The first check finds it, the second that it lasts.
+  await clock.advance(MINUTE_MS / 2 + STORE_AWAY_MS - 1);
   expect(log.lines).toEqual([]);
+  receiver.answer = status(500);
   await clock.advance(1);
-  const text = "Brighter: No message can be stored, and visitors are asked to try again. The disk is full. Free some";
+  receiver.answer = status(200);
+  const text =
+    "Brighter: No message can be stored on web-1:3001, and visitors are asked to try again. The disk is full. Free some";
   expect(receiver.posts.map(({ body }) => body)).toEqual([{ text, troubles: ["store-away"] }]);
-  await pass(HOUR_MS - MINUTE_MS);
-  expect(posts()).toHaveLength(1);
-  await pass(HOUR_MS);
+  await clock.advance(MINUTE_MS / 2);
+  expect([posts().length, log.count("alert")]).toEqual([2, 1]);
+  await pass(3 * HOUR_MS);
   expect(posts()).toHaveLength(2);
+  await other.pass(2 * HOUR_MS);
+  expect(posts()).toHaveLength(3);
+  expect(lastText()).toContain("on web-2:3002");
   isAway = false;
-  await pass(HOUR_MS);
-  expect(posts().at(-1)).toBe("resolved store-away");
+  await clock.advance(MINUTE_MS / 2);
+  expect(lastText()).toMatch(/^Brighter: Resolved after 4 hours: No message can be stored on web-1:3001/);
+  expect(await store.status.alerts()).toEqual(new Map());
+  await other.clock.advance(MINUTE_MS / 2);
+  expect(lastText()).toContain("web-2:3002");
 });
 
 it("a store that never answers is away too, and delays no alert for ever", async () => {

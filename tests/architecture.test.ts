@@ -28,7 +28,7 @@ function mayImport(file: string, imported: string): boolean {
 
 test("the table allows every import between folders", () => {
   // Builds and packages are not ours.
-  const isOther = (path: string) => /^(tests|dist[^/]*)$|(^|\/)node_modules$|\.test\./.test(path);
+  const isOther = (path: string) => /^(tests|dist)$|(^|\/)node_modules$|\.test\./.test(path);
   const files = globSync("*/**/*.{ts,tsx,mjs}", { exclude: isOther });
   const found = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/^(import type\b)?.*(?:\bfrom|\bimport\(?)\s*"(\.[^"]+)"/gm)].map(
@@ -39,7 +39,14 @@ test("the table allows every import between folders", () => {
   const forbidden = found.filter(
     ({ file, imported, isType }) =>
       !mayImport(file, imported) ||
-      (imported === "server/desk/operations.ts" && !file.startsWith("server/") && !isType),
+      // The page runs in a browser: of the rest it gets types.
+      (/^desk\/(page\/|words)/.test(file) && !/^(contract\/|app\/|desk\/(page\/|words))/.test(imported) && !isType),
   );
   expect(forbidden.map(({ file, imported }) => `${file} imports ${imported}`)).toEqual([]);
+});
+
+test("only the plugin imports site.ts, because a company's settings take its place", () => {
+  const files = globSync("{app,contract,desk,inbox,prerender,scripts,server}/**/*.{ts,tsx}");
+  const importers = files.filter((file) => /(from|import\(?) *"[^"]*\/site\.ts"/.test(readFileSync(file, "utf8")));
+  expect(importers.toSorted()).toEqual(["app/site-schema.test.ts", "prerender/site-dir.ts"]);
 });

@@ -1,15 +1,19 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ContactMessage } from "../contract/contact-message.ts";
+import { checkDatabase } from "../desk/preflight.ts";
+import { nightlyName } from "../server/store/backup-folder.ts";
 import type { Submission } from "../server/store/intake.ts";
 import type { Channel } from "../server/store/model.ts";
 import type { Outcome } from "../server/store/queue.ts";
 import type { Store } from "../server/store/store.ts";
+import { DAY_MS } from "../server/time.ts";
 import {
   claimOne,
   estimateOf,
   finish,
+  later,
   messageWith,
   NOON,
   store as send,
@@ -75,9 +79,9 @@ describe("on SQLite", () => {
     expect((await print("list")).split("\n")).toEqual([
       "STATE        AGE  REFERENCE   FROM                             MESSAGE",
       expect.stringMatching(
-        `^quarantined  3m   ${held}  E\\\\u\\{1b\\}\\[31mve <eve@example\\.org> +\\\\u\\{202e\\}Hi$`,
+        `^Quarantined  3m   ${held}  E\\\\u\\{1b\\}\\[31mve <eve@example\\.org> +\\\\u\\{202e\\}Hi$`,
       ),
-      expect.stringMatching(`^failed       2h   ${failed}  Ada Lovelace <ada@example\\.com> +Good morning, everybody$`),
+      expect.stringMatching(`^Failed       2h   ${failed}  Ada Lovelace <ada@example\\.com> +Good morning, everybody$`),
       "",
     ]);
     const filter = ["--state", "failed", "--email", "ADA@example.com", "--since", "3h", "--json"];
@@ -109,7 +113,7 @@ describe("on SQLite", () => {
         "History:",
       ].join("\n"),
     );
-    expect(shown).toContain("Delivery:          Waiting: the website is not running\n");
+    expect(shown).toContain("Delivery:          Waiting: the website is not running.\n");
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
 
@@ -122,7 +126,13 @@ describe("on SQLite", () => {
     await settle("mail", { kind: "deferred", delayMs: 3_600_000, error: "451" }, new Date());
     expect(await cli("retry", "--queued")).toEqual(done("1 message queued again.\n"));
     expect(await store.queue.dueInMs("mail", null)).toBe(0);
-    expect(await cli("retry", held)).toEqual(refused(/only failed or queued messages can be retried\n$/));
+    const nextAt = new Date(Date.now() + 60_000);
+    await store.status.reportNode([{ channel: "mail", reason: "535 refused", since: new Date(), nextAt }]);
+    const paused = `Email is paused: 535 refused. One attempt is made now, the next at ${nextAt.toISOString()}.\n`;
+    expect(await cli("retry", failed)).toEqual(done(`1 message queued again.\n${paused}`));
+    expect(await cli("retry", "--queued")).toEqual(done(`1 message queued again.\n${paused}`));
+    await store.status.reportNode([]);
+    expect(await cli("retry", held)).toEqual(refused(/is quarantined; nothing of it waits or failed\n$/));
     expect(await cli("release", "--since", "2h")).toEqual(done("1 message released.\n"));
     expect(await cli("release", "--all")).toEqual(done("1 message released.\n"));
     expect(await cli("release", restricted)).toEqual(
@@ -138,7 +148,7 @@ describe("on SQLite", () => {
 
   test("shows and exports notes; queues replies, from a file or standard input", async () => {
     const [first, second] = [await put({ email: "eve@example.com" }, 1), await put()];
-    await store.messages.addNote(first, "Wants =1+1 offers", NOON);
+    await store.actions.addNote(first, "Wants =1+1 offers", NOON);
     expect(await print("show", first)).toMatch(/Z {2}Note: Wants =1\+1 offers\n$/);
     expect(await printJson("export", "--json")).toMatchObject([{}, { notes: [{ text: "Wants =1+1 offers" }] }]);
 
@@ -153,6 +163,57 @@ describe("on SQLite", () => {
     expect(await printJson("show", second, "--json")).toMatchObject({ reply: "queued", replies });
     const unreadable = refused(/^none\.txt cannot be read \(ENOENT\)\n$/);
     expect(await cli("reply", second, "--file", "none.txt")).toEqual(unreadable);
+    const claims = await store.queue.claim("reply", 9, 60_000, new Date());
+    for (const claim of claims) await store.queue.settle(claim, { kind: "delivered" }, new Date());
+    expect(await runAtTerminal({ DATA_DIR: dataDir }, false, "reply", second, "--file", file)).toMatchObject({
+      asked: [expect.stringMatching(/ was answered at 20.+Z\. Send another reply\? /)],
+    });
+    expect(await cli("reply", second, "--file", file)).toMatchObject({ code: 1, out: "" });
+    expect(await cli("reply", second, "--file", file, "--yes")).toMatchObject({ code: 0 });
+  });
+
+  test("sends a reply that may have been sent only with --again, after it showed the reply", async () => {
+    const reference = await put();
+    await store.replies.add(reference, { key: "key", subject: "Re: wind", text: "Dear Ada" }, NOON);
+    await store.queue.claim("reply", 1, 1, NOON);
+    expect(await store.queue.claim("reply", 1, 1, later(1))).toEqual([]);
+    await finish(store, "delivered");
+    for (const which of [["--failed"], ["--queued"]])
+      expect(await cli("retry", ...which)).toEqual(done("0 messages queued again.\n"));
+    const sentence =
+      /is delivered; its reply may have been sent: read it before you send it again; to do that: .+ reply BC-.+ --again\n$/;
+    expect(await cli("retry", reference)).toMatchObject({ code: 1, err: expect.stringMatching(sentence) });
+    expect(await print("list", "--state", "failed")).toContain("Reply may have been sent");
+    const env = { DATA_DIR: dataDir };
+    expect(await runAtTerminal(env, false, "reply", reference, "--again")).toMatchObject({
+      out: "Nothing was changed.\n",
+      asked: [
+        expect.stringMatching(/^Re: wind\n\nDear Ada\n\nGiven up: .+ may have arrived\. Send this reply again\? /),
+      ],
+    });
+    expect(await cli("reply", reference, "--again")).toMatchObject({ code: 1, out: "" });
+    expect(await cli("reply", reference, "--again", "--yes")).toMatchObject({
+      code: 0,
+      out: "1 reply queued again. Waiting: the website is not running.\n",
+    });
+    expect(await store.queue.claim("reply", 1, 1, new Date())).toHaveLength(1);
+    expect(await cli("reply", reference, "--again")).toMatchObject({
+      err: expect.stringMatching(/only a failed reply can/),
+    });
+  });
+
+  test("names the file whose messages were moved to PostgreSQL until it is deleted", async () => {
+    const file = join(dataDir, "messages.moved.db");
+    const named = async () => [
+      (await print("stats")).includes(`${file} still holds people`),
+      (await print("privacy", "erase", "eve@example.com", "--yes")).includes(
+        `${file} may hold this person too: delete it`,
+      ),
+      (await checkDatabase({ dataDir, databaseUrl: null })).some(({ detail }) => detail.startsWith(file)),
+    ];
+    expect(await named()).toEqual([false, false, false]);
+    writeFileSync(file, "");
+    expect(await named()).toEqual([true, true, true]);
   });
 
   test("marks spam, and shows why the filter holds a message back", async () => {
@@ -186,7 +247,7 @@ describe("on SQLite", () => {
     await put();
     await Promise.all(["a@x.org", "b@x.org"].map((email) => hold(email)));
     const reason = "the mail server refused the password";
-    await store.status.reportNode([{ channel: "mail", reason, since: minutesAgo(125) }], now);
+    await store.status.reportNode([{ channel: "mail", reason, since: minutesAgo(125), nextAt: now }], now);
     const out = await print("stats");
     expect(out).toMatch(/^Website: running\.\n/);
     expect(out).toMatch(new RegExp(`\n- No message can be emailed\\. ${reason}\\.`, "i"));
@@ -235,7 +296,7 @@ describe("on SQLite", () => {
       done(expect.stringMatching(/^1 message and 1 \.eml file deleted\.\n.+ person .+ privacy erase EMAIL\n$/)),
     );
     expect(await print("privacy", "erase", "gone@example.com", "--yes")).toBe(
-      "There are no messages from gone@example.com. The erasure is recorded, so that no restored backup brings messages back.\n",
+      "There are no messages from gone@example.com. What it wrote in other conversations is erased. The erasure is recorded, so that no restored backup brings messages back.\n",
     );
     expect((await store.archive.countAll())?.erasures).toBe(1);
     const erased = await cli("privacy", "erase", "secret@example.com", "--yes");
@@ -284,6 +345,25 @@ test.each(["SQLite", "PostgreSQL"])("a backup of %s is a new file, which can be 
   expect(readdirSync(folder)).toEqual(["messages.db"]);
   expect(await cli("backup", join(dataDir, "none", "x.db"))).toEqual(refused(/cannot be written/));
   expect((await runCli({ DATA_DIR: folder }, "show", reference)).out).toContain("Ada Lovelace");
+});
+
+test("a backup with --keep deletes old ones only after it succeeded, and only in a folder", async () => {
+  const [dataDir, folder] = [await makeScratchFolder(), await makeScratchFolder()];
+  const nights = [1, 2, 20, 30].map((days) => nightlyName(new Date(Date.now() - days * DAY_MS)));
+  for (const name of nights) {
+    writeFileSync(join(folder, name), "");
+    utimesSync(join(folder, name), 0, 0);
+  }
+  const backup = (path: string) => runCli({ DATA_DIR: dataDir }, "backup", "--keep", "12d", path);
+  expect(await backup(folder)).toMatchObject({ code: 1 });
+  expect(readdirSync(folder).sort()).toEqual(nights.toSorted());
+  await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
+  const file = join(folder, "x.db");
+  expect(await backup(file)).toEqual(refused(/^With --keep, FILE is a folder that exists\.\n/, 2));
+  expect(readdirSync(folder)).toHaveLength(4);
+  expect(await backup(folder)).toMatchObject({ code: 0 });
+  // The new one, and two of the four old ones.
+  expect(readdirSync(folder)).toHaveLength(3);
 });
 
 function minutesAgo(minutes: number): Date {

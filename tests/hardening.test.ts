@@ -28,11 +28,6 @@ test("a request with both a length and chunks is refused, and the rest is not re
   expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
-test.each(["TRACE", "POST", "OPTIONS"])("%s on a page is refused with a list of allowed methods", async (method) => {
-  const answer = await ask(request(`${method} /contact`, ["X-Secret: mirrored"]));
-  expect([answer.status, answer.headers.allow, answer.body]).toEqual([405, "GET, HEAD", "Method not allowed\n"]);
-});
-
 test("a forged host does not appear in a page or a redirect", async () => {
   const text = (line: string, rest: string) =>
     `${line} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nX-Forwarded-Host: evil.example\r\n${rest}`;

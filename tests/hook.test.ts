@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { expect, it, vi } from "vitest";
-import { checkHook } from "../server/desk/preflight.ts";
+import { checkHook } from "../desk/preflight.ts";
 import { hookSender, postEvent } from "../server/outbox/hook.ts";
 import { openPostOffice } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
@@ -64,7 +64,7 @@ it("posts with the same id until the receiver accepts the message", async () => 
   await clock.advanceTo(dueAt);
   expect(await seen("failed")).toMatchObject({ level: "error", error: expect.stringContaining("410") });
   receiver.answer = status(204);
-  await store.messages.act("retry", { references: [reference] }, clock.now());
+  await store.actions.act("retry", { references: [reference] }, clock.now());
   outbox.wake();
   await seen("delivered");
   const ids = receiver.posts.map(({ headers }) => headers["webhook-id"]);

@@ -1,3 +1,4 @@
+import { copyFileSync, readdirSync, renameSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -5,9 +6,9 @@ import { join } from "node:path";
 import { createTRPCClient, httpLink } from "@trpc/client";
 import superjson from "superjson";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { type InboxOptions, startInbox } from "../server/desk/browser/serve.ts";
-import type { Router } from "../server/desk/operations.ts";
-import type { Store } from "../server/store/store.ts";
+import { type InboxOptions, startInbox } from "../desk/browser/serve.ts";
+import type { Router } from "../desk/operations.ts";
+import { openDatabase, type Store } from "../server/store/store.ts";
 import { store as send, trapped } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, deskOf, openInboxCommand } from "./support/inbox-command.ts";
@@ -252,3 +253,60 @@ test("reports that the database is away, and works again once it is back", async
   network.become({ kind: "open" });
   expect(await call.list.query({})).toMatchObject({ messages: [] });
 });
+
+test("says that its database was removed or replaced, takes nothing more, and goes on once the file is back", async () => {
+  const [dataDir, away] = [await makeScratchFolder(), await makeScratchFolder()];
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  const reference = await send(store);
+  const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }));
+  const { call, changes } = operationsOf(inbox);
+  expect(await call.list.query({})).toMatchObject({ messages: [{ reference }] });
+  await store.close();
+  const seen = await changes();
+  const move = (from: string, to: string) => {
+    for (const name of readdirSync(from)) if (name.startsWith("messages")) renameSync(join(from, name), join(to, name));
+  };
+  move(dataDir, away);
+  await expect.poll(seen).toContain("was removed or replaced while it was in use");
+  const note = () => call.note.mutate({ reference, text: "Call" });
+  await expect(note()).rejects.toMatchObject({
+    data: { httpStatus: 503 },
+    message: expect.stringMatching(/was removed/),
+  });
+  move(away, dataDir);
+  await note();
+  await expect.poll(seen).toMatch(/was removed.+"problem":null/s);
+  // Another file in its place is another database.
+  move(dataDir, away);
+  copyFileSync(join(away, "messages.db"), join(dataDir, "messages.db"));
+  await expect(note()).rejects.toMatchObject({ data: { httpStatus: 503 } });
+  await expect(note()).rejects.toMatchObject({ data: { httpStatus: 503 } });
+});
+
+test.each(["SQLite", "PostgreSQL"])(
+  "notices a restore on %s that did not wait for it, and takes nothing more",
+  async (kind) => {
+    const dataDir = await makeScratchFolder();
+    const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
+    const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }));
+    const reference = await send(store);
+    const backup = join(dataDir, "backup.db");
+    const restore = () => store.archive.restore(backup, true);
+    await store.archive.backup(backup, new Date());
+    const env = { DATA_DIR: dataDir, ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };
+    const { call, changes } = operationsOf(await untilEnd(openInboxCommand(env, { account: "Anna" })));
+    const note = () => call.note.mutate({ reference, text: "Call" });
+    await note();
+    await expect(restore()).rejects.toThrow(/^An inbox \(Anna\) uses the database/);
+    const seen = await changes();
+    // As if its computer had slept for long.
+    const database = await untilEnd(openDatabase({ dataDir, databaseUrl }));
+    await database.query(`UPDATE meta SET value = '{"atMs":0,"account":"Anna"}' WHERE name LIKE 'inbox.%'`);
+    await restore();
+    const sentence = "The database of this inbox was moved, replaced or restored; stop this inbox and start it again.";
+    await expect.poll(seen).toContain(sentence);
+    for (const take of [note, () => call.saveDraft.mutate({ reference, subject: "Re", text: "Dear Ada", note: "" })])
+      await expect(take()).rejects.toMatchObject({ data: { httpStatus: 503 }, message: sentence });
+    expect(await store.messages.history(reference)).toEqual([]);
+  },
+);

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
-import { mailSender, replySender } from "../server/outbox/mail.ts";
+import { acknowledgementSender, mailSender, replySender } from "../server/outbox/senders.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { IDENTITY, openPostOffice } from "./support/post-office.ts";
 
@@ -18,7 +17,7 @@ async function exchange(email: string, hasSmtpUtf8: boolean, delivered: number) 
     replySender({ ...options, copyMailer: office.smtpMailer(server) }),
   ]);
   const reference = await office.accept({ name: "José", email });
-  await office.store.messages.reply(reference, REPLY, office.clock.now());
+  await office.store.replies.add(reference, REPLY, office.clock.now());
   outbox.wake();
   await office.log.seen("delivered", 1, "mail");
   outbox.wake();

@@ -4,9 +4,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError, type Mailer } from "../server/mail/mailer.ts";
 import { SMTP_LIMITS } from "../server/mail/smtp.ts";
-import { mailSender } from "../server/outbox/mail.ts";
-import { type Channel, StoreUnavailable } from "../server/store/model.ts";
+import { mailSender } from "../server/outbox/senders.ts";
+import { StoreUnavailable } from "../server/store/errors.ts";
+import type { Channel } from "../server/store/model.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
+import { later } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { messageIdsOf } from "./support/invariant.ts";
 import type { Behaviour } from "./support/mail-server.ts";
@@ -40,6 +42,21 @@ const PERMANENT = new MailError("permanent", "550");
 const BLOCKED = new MailError("blocked", "535");
 
 describe("a mail", () => {
+  it("is tried on after known failures and four missing answers, and ends after the fifth", async () => {
+    const { accept, clock, delivery, end, log, start } = await openWorker();
+    const unanswered = Object.assign(new MailError("temporary", "no answer"), { isUnanswered: true });
+    const reference = await accept();
+    start();
+    const errors = [...Array(4).fill(TEMPORARY), ...Array(4).fill(unanswered), TEMPORARY];
+    for (const [index, error] of errors.entries()) {
+      await end(index + 1, error);
+      await clock.advanceTo((await log.seen("deferred", index + 1)).dueAt ?? clock.now());
+    }
+    await end(errors.length + 1, unanswered);
+    expect(await log.seen("failed")).toMatchObject({ error: expect.stringMatching(/^given up: .+ may have arrived$/) });
+    expect(await delivery(reference)).toMatchObject({ state: "failed", attempts: 10, unknownOutcomes: 5 });
+  });
+
   it("is found by the next poll, or sent at once after a wake", async () => {
     const { accept, clock, end, log, mailer, start, store } = await openWorker();
     // Otherwise it would follow the changes of the store.
@@ -78,7 +95,7 @@ describe("a mail", () => {
     await log.seen("delivered");
     await clock.advance(10 * MINUTE_MS);
     expect(mailer.mails).toHaveLength(3);
-    expect(await store.messages.act("retry", { references: [reference] }, clock.now())).toEqual([reference]);
+    expect(await store.actions.act("retry", { references: [reference] }, clock.now())).toEqual([reference]);
     outbox.wake();
     await end(4);
     expect(await log.seen("delivered", 2)).toMatchObject({ reference, attempts: 1 });
@@ -101,10 +118,12 @@ describe("a mail", () => {
     await accept();
     outbox.wake();
     await clock.advance(MINUTE_MS - 1);
-    expect([outbox.pauses, changes, mailer.mails.length]).toEqual([[{ channel: "mail", reason: "535", since }], 1, 3]);
+    const pause = { channel: "mail", reason: "535", since, nextAt: later(MINUTE_MS, since) };
+    expect([outbox.pauses, changes, mailer.mails.length]).toEqual([[pause], 1, 3]);
     await clock.advance(1);
     await end(4, BLOCKED);
     expect(await log.seen("queue-paused", 2)).toMatchObject({ level: "warn" });
+    expect([outbox.pauses, changes]).toEqual([[{ ...pause, nextAt: later(2 * MINUTE_MS, clock.now()) }], 2]);
     await clock.advance(2 * MINUTE_MS - 1);
     expect(mailer.mails).toHaveLength(4);
     await clock.advance(1);
@@ -116,7 +135,29 @@ describe("a mail", () => {
     await end(6);
     await log.seen("queue-resumed");
     await mailer.received(8);
-    expect([outbox.pauses, changes]).toEqual([[], 2]);
+    expect([outbox.pauses, changes]).toEqual([[], 3]);
+  });
+
+  it("makes one attempt during a pause if an operator asks for a retry", async () => {
+    const { accept, clock, end, log, mailer, start, store } = await openWorker();
+    const references = [await accept(), await accept()];
+    const outbox = start();
+    await mailer.received(2);
+    for (const nth of [1, 2]) await end(nth, BLOCKED);
+    await log.seen("queue-paused");
+    const retry = async () => {
+      await clock.advance(1000);
+      await store.actions.act("retry", { references }, clock.now());
+      outbox.wake();
+    };
+    await retry();
+    await end(3, BLOCKED);
+    await log.seen("queue-paused", 2);
+    expect(mailer.mails).toHaveLength(3);
+    await retry();
+    await end(4);
+    await log.seen("queue-resumed");
+    await mailer.received(5);
   });
 });
 
@@ -131,6 +172,9 @@ it("a hook that never answers delays no mail", async () => {
     mailer.mails[nth - 1]?.accept();
   }
   await log.seen("delivered", 7, "mail");
+  // No attempt of the hook has ended, so no sixth one began.
+  await hook.received(5);
+  expect([hook.mails.length, mailer.mails.length]).toEqual([5, 7]);
 });
 
 it.each(["SQLite", "PostgreSQL"])("follows what another process queues, without a poll, on %s", async (database) => {
@@ -141,9 +185,10 @@ it.each(["SQLite", "PostgreSQL"])("follows what another process queues, without 
   const command = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }));
   // Before the first one, it knows no state of the store.
   for (const count of [1, 2]) {
-    await command.messages.act("retry", { references: [await accept()] }, clock.now());
+    await command.actions.act("retry", { references: [await accept()] }, clock.now());
     await mailer.received(count);
   }
+  expect(mailer.mails).toHaveLength(2);
 });
 
 it("a store that is away for an hour gets the result later, nothing is sent meanwhile, and nothing twice", async () => {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { type BuildManifest, type ListedClaim, manifestFile } from "../contract/build-manifest.ts";
+import { type BuildManifest, type ListedClaim, manifestFile, publicDir } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { remedyText } from "../contract/commands.ts";
 import {
@@ -19,8 +19,9 @@ import {
   checkSmtp,
   judgeSpace,
   report,
-} from "../server/desk/preflight.ts";
+} from "../desk/preflight.ts";
 import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";
+import { finish, store as send } from "./store-contract/samples.ts";
 import { openApp } from "./support/app.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
@@ -52,10 +53,10 @@ test("a limit per visitor needs TRUST_PROXY", () => {
 });
 
 test("a draft and ended evidence fail; evidence that ends soon and the default site's own sentences warn", () => {
-  const lines = (own: Partial<ListedClaim>[], unsigned: string[] = []) => {
+  const lines = (own: Partial<ListedClaim>[], unsigned: string[] = [], policies: string[] = []) => {
     const claim = { text: "We are green", page: "/about", where: "about.md:5", isForbidden: false, isOurs: false };
     const claims = own.map((one): ListedClaim => ({ ...claim, state: "settled", ...one }));
-    const findings = checkClaims({ claims, unsigned }, new Date("2026-11-20T12:00:00Z"));
+    const findings = checkClaims({ claims, unsigned, policies }, new Date("2026-11-20T12:00:00Z"));
     return findings.map(({ state, detail }) => `${state}: ${detail}`);
   };
   const named = "“We are green” (/about";
@@ -67,6 +68,14 @@ test("a draft and ended evidence fail; evidence that ends soon and the default s
     [{ state: "withoutEvidence", isOurs: true }, "warn: 1 sentence of the default site without evidence"],
   ] as const)
     expect(lines([own])).toEqual([line]);
+  const forbidden = { isForbidden: true, shows: "an audit", until: "2027-11-20" };
+  expect(lines([forbidden])).toEqual([
+    "warn: wording that the law forbids: “We are green” (/about); evidence: an audit, until 2027-11-20",
+  ]);
+  expect(lines([{ until: "2027-11-20", isShortened: true }])).toEqual([
+    `warn: the evidence counts for two years only: ${named}, until 2027-11-20)`,
+  ]);
+  expect(lines([], [], ["policies/privacy.md is older"])).toEqual(["warn: policies/privacy.md is older"]);
   expect(lines([], ["pages/about.md"])).toEqual(["fail: the pages are a draft: nobody has signed pages/about.md"]);
 });
 
@@ -75,7 +84,7 @@ test("the build is missing or from another version, was made with other settings
   const findingsOf = (distDir: string, env = {}) => checkBuild(distDir, parseBuildSettings(env).settings).findings;
   const linesOf = (distDir: string, env = {}) =>
     findingsOf(distDir, env).map((one) => `${one.state} ${one.name}: ${one.detail} -> ${remedyText(one)}`);
-  const distDir = join(await makeScratchFolder(), "dist");
+  const distDir = await makeScratchFolder();
   expect(linesOf(distDir)).toEqual(["fail build: There is no build to serve in dist/ -> run: npm run build"]);
   await writeFile(manifestFile(distDir), JSON.stringify({ settings, site: {}, unset: [], files: [] }));
   expect(linesOf(distDir)).toEqual([expect.stringContaining("from another version of the program")]);
@@ -92,10 +101,15 @@ test("the build is missing or from another version, was made with other settings
   expect(lines).toContainEqual(
     expect.stringMatching(/^fail placeholders: the pages show .+\.example -> set contactEmail/),
   );
+  expect(lines.at(-2)).toBe(
+    "warn contact: visitors ask before they write, and the page is silent: answerWithin, pricePerTonne -> it is worth setting them in app/site.ts",
+  );
   expect(lines.at(-1)).toMatch(/^warn pages: the navigation links to Coming Soon: \/.+, \//);
 
-  const site = { ...built.site, contactEmail: "hello@brighter-carbon.com" };
-  await writeFile(manifestFile(distDir), JSON.stringify({ ...built, site, unset: [], comingSoon: [], files: [] }));
+  const said = { answerWithin: { amount: 2, unit: "hours" }, pricePerTonne: { amount: 25, currency: "EUR" } };
+  const site = { ...built.site, ...said, contactEmail: "hello@brighter-carbon.com" };
+  await symlink(resolve(publicDir("dist")), publicDir(distDir));
+  await writeFile(manifestFile(distDir), JSON.stringify({ ...built, site, unset: [], comingSoon: [] }));
   expect(findingsOf(distDir).map(({ state }) => state)).toEqual(["ok"]);
 });
 
@@ -118,9 +132,41 @@ test("the database is empty, current, no database, or refuses the password, whic
   expect(await judge()).toBe("ok: SQLite -> ");
   await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
   expect(await judge()).toMatch(/^fail: .+ is not a database of this program/);
+  await rm(join(dataDir, "messages.db"));
   const wrong = await judge((await postgres.createDatabase()).replace("test-only", "hunter2"));
   expect(wrong).toMatch(/^fail: .*password authentication failed/);
   expect(wrong).not.toContain("hunter2");
+});
+
+test("the messages.db that DATABASE_URL replaced is named, and what waits in it fails", async () => {
+  const [dataDir, databaseUrl] = [await makeScratchFolder(), await postgres.createDatabase()];
+  await (await openStoreInProcess({ dataDir, databaseUrl })).close();
+  const judge = async () =>
+    (await checkDatabase({ dataDir, databaseUrl })).map(({ state, detail }) => `${state}: ${detail}`);
+  expect(await judge()).toEqual(["ok: PostgreSQL"]);
+  const file = join(dataDir, "messages.db");
+  const own = await openStoreInProcess({ dataDir, databaseUrl: null });
+  await send(own);
+  await finish(own, "delivered");
+  expect(await judge()).toEqual([
+    "ok: PostgreSQL",
+    `warn: ${file} still holds people, although the messages are elsewhere`,
+  ]);
+  await send(own);
+  await own.close();
+  expect(await judge()).toEqual([`fail: DATABASE_URL is set, and 1 delivery in ${file} would never be sent`]);
+});
+
+test("backups that are older than the privacy policy says are named", async () => {
+  const dataDir = await makeScratchFolder();
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
+  const name = "2026-01-01-031500.db";
+  await store.archive.backup(join(dataDir, name), new Date());
+  const judge = async () =>
+    (await checkDatabase({ dataDir, databaseUrl: null }, "14 days")).map(({ detail }) => detail);
+  expect(await judge()).toEqual(["SQLite"]);
+  await utimes(join(dataDir, name), 0, 0);
+  expect(await judge()).toEqual(["SQLite", `Older than the 14 days of the privacy policy: ${name}`]);
 });
 
 test("the mail server accepts or refuses the sign-in, or is not set; its password is not shown", async () => {

@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { replySubject } from "../contract/desk.ts";
-import { erasePerson } from "../server/desk/person.ts";
+import { erasePerson } from "../desk/person.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import type { Mailer } from "../server/mail/mailer.ts";
-import { acknowledgementSender } from "../server/outbox/acknowledgement.ts";
-import { mailSender, replySender } from "../server/outbox/mail.ts";
+import { acknowledgementSender, mailSender, replySender } from "../server/outbox/senders.ts";
 import { HOUR_MS } from "../server/time.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
@@ -40,7 +38,7 @@ async function openReplyOffice(openMailer: OpenMailer, isAcknowledged = false, o
   await office.log.seen("delivered", 1);
   outbox.wake();
   const reply = async (written = REPLY) => {
-    await office.store.messages.reply(reference, written, office.clock.now());
+    await office.store.replies.add(reference, written, office.clock.now());
     outbox.wake();
   };
   return { ...office, reference, reply };
@@ -51,7 +49,7 @@ test("acknowledgement and replies are one thread for the visitor, and mail and r
   const office = await openReplyOffice(({ smtpMailer }) => smtpMailer(server), true);
   const { reference, reply: sendReply, log, clock, message } = office;
   await log.seen("delivered", 2);
-  const subject = replySubject(reference);
+  const subject = `Re: Your message (${reference})`;
   await sendReply({ ...REPLY, subject });
   await expect.poll(() => server.mails.length).toBe(4);
   expect((await message(reference)).answeredAt).toEqual(clock.now());
@@ -105,20 +103,6 @@ test("a copy that the team's mail server refuses is in the log and in the histor
   // The mail to the team and two replies.
   expect(server.mails).toHaveLength(3);
   expect((await events(reference)).slice(-2)).toEqual(replied);
-});
-
-test("a reply that the mail server may have is not sent again, and has failed with its reason", async () => {
-  const server = await untilEnd(startMailServer());
-  const { reference, reply, log, clock, delivery } = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
-  // Before the text, nothing can have arrived.
-  server.behave({ kind: "refuse", at: "recipient", code: 451, times: 1 });
-  await reply();
-  await clock.advanceTo((await log.seen("deferred")).dueAt ?? clock.now());
-  server.behave({ kind: "drop-after-data" });
-  expect(await log.seen("failed")).toMatchObject({ error: expect.stringMatching(/^given up: .+ may have arrived$/) });
-  expect(await delivery(reference, "reply")).toMatchObject({ state: "failed", attempts: 2 });
-  // The mail to the team and the reply.
-  expect(server.mails).toHaveLength(2);
 });
 
 test("no copy is left of a message that was erased while its copy was written", async () => {

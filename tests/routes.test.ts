@@ -8,7 +8,7 @@ import { ask, listen, request } from "./support/raw-http.ts";
 import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./support/screens.ts";
 
 const SITE = "http://localhost:3000";
-const manifest = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
+const manifest = JSON.parse(readFileSync("dist/manifest.json", "utf8")) as BuildManifest;
 
 let subject: AppUnderTest;
 let port = 0;
@@ -73,13 +73,22 @@ test.each([
     "/%E4%B8%AD",
     "/%zz/%E0%A4%A",
   ],
-  ...["/%00", "/../package.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/.env", "/dist.json", "/_headers"],
+  ...[
+    "/%00",
+    "/../package.json",
+    "/%2e%2e/%2e%2e/etc/passwd",
+    "//etc/passwd",
+    "/.env",
+    "/manifest.json",
+    "/../manifest.json",
+    "/_headers",
+  ],
   ...["//evil.example/contact", "/constructor", "/__proto__", `/${"a/".repeat(2000)}`],
 ])("%s shows Coming Soon", async (path) => {
   const { status, headers, body } = await ask(port, request(`GET ${path}`));
   expect([status, headers["x-robots-tag"]]).toEqual([200, "noindex"]);
   // All these paths show the page that the end-to-end tests open.
-  expect(body).toBe(readFileSync("dist/404.html", "utf8"));
+  expect(body).toBe(readFileSync("dist/site/404.html", "utf8"));
 });
 
 test("Coming Soon is inside header and footer, and not for search engines", async () => {
@@ -120,7 +129,7 @@ test("only listed pages have structured data, only two have a script, and none h
   const withScript: string[] = [];
   for (const { file, url: path } of manifest.files) {
     if (!file.endsWith(".html")) continue;
-    const html = readFileSync(`dist/${file}`, "utf8");
+    const html = readFileSync(`dist/site/${file}`, "utf8");
     const types = elementsOf(html, "script").map(({ type }) => type);
     const [json] = contentsOf(html, 'script type="application/ld+json"');
     const isListed = metaOf(html, "robots") === undefined;

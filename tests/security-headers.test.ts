@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
-import { symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile, publicDir } from "../contract/build-manifest.ts";
 import { securityHeaders } from "../contract/response-headers.ts";
 import { loadBuild } from "../server/http/build-files.ts";
-import { sentQuery } from "../server/http/pages.ts";
-import { type AppUnderTest, openApp } from "./support/app.ts";
+import { sentQuery } from "../server/http/receipt.ts";
+import { type AppUnderTest, openApp, type Question } from "./support/app.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { untilEnd } from "./support/until-end.ts";
 
@@ -20,20 +19,21 @@ const film = [...build.files.keys()].find((url) => url.endsWith(".mp4")) ?? "";
 let subject: AppUnderTest;
 beforeAll(async () => {
   subject = await openApp();
-  subject.app.get("/made-to-fail", () => {
-    throw new Error("secret detail");
+  subject.app.addHook("onRequest", async ({ headers }) => {
+    if (headers["x-fail"]) throw new Error("secret detail");
   });
 });
 afterAll(() => subject.close());
 
-const post = (payload: object | string, headers: Record<string, string> = {}): InjectOptions => ({
+const FAILING: Question = { url: "/healthz", headers: { "x-fail": "1" } };
+const post = (payload: object | string, headers: Record<string, string> = {}): Question => ({
   method: "POST",
   url: "/send-email",
   payload,
   headers,
 });
 
-test.each<[what: string, options: InjectOptions, status: number]>([
+test.each<[what: string, options: Question, status: number]>([
   ["a page", { url: "/contact" }, 200],
   ["a page that the client holds", { url: "/contact", headers: { "if-none-match": contactTag } }, 304],
   ["a page after a post", { url: "/contact?sent" }, 200],
@@ -42,7 +42,7 @@ test.each<[what: string, options: InjectOptions, status: number]>([
   ["a part of it", { url: film, headers: { range: "bytes=0-1" } }, 206],
   ["a missing file", { url: "/assets/none.js" }, 404],
   ["a refused method", { method: "DELETE", url: "/" }, 405],
-  ["the server's failure", { url: "/made-to-fail" }, 500],
+  ["the server's failure", FAILING, 500],
   ["the health", { url: "/healthz" }, 200],
   ["a message taken", post(BODY), 200],
   ["a message refused", post({}), 422],
@@ -54,7 +54,7 @@ test.each<[what: string, options: InjectOptions, status: number]>([
   ["a preflight", { method: "OPTIONS", url: "/send-email" }, 204],
 ])("every answer has every header: %s", async (_what, options, status) => {
   const query = sentQuery("BC-7K3Q-9M", subject.store.secret);
-  const answer = await subject.app.inject({ ...options, url: String(options.url).replace("?sent", `?${query}`) });
+  const answer = await subject.ask({ ...options, url: options.url.replace("?sent", `?${query}`) });
   expect(answer.statusCode).toBe(status);
   const { "content-security-policy": nothing, ...rest } = securityHeaders("http://localhost:3000");
   expect(answer.headers).toMatchObject(rest);
@@ -79,16 +79,17 @@ test("the headers are these", () => {
 
 test("only a site that was built for HTTPS sends Strict-Transport-Security", async () => {
   const folder = join(await makeScratchFolder(), "dist");
-  await symlink(resolve("dist"), folder);
+  await mkdir(folder);
+  await symlink(resolve(publicDir("dist")), publicDir(folder));
   const manifest = JSON.parse(readFileSync(manifestFile("dist"), "utf8")) as BuildManifest;
   manifest.settings.siteUrl = "https://www.example.com";
   await writeFile(manifestFile(folder), JSON.stringify(manifest));
   const secure = await untilEnd(openApp({}, {}, { build: loadBuild(folder) }));
   for (const url of ["/", "/healthz", "/%zz", film]) {
-    const { headers } = await secure.app.inject(url);
+    const { headers } = await secure.ask(url);
     expect(headers["strict-transport-security"]).toBe("max-age=31536000");
   }
-  const { headers } = await subject.app.inject({ url: "/", headers: { "x-forwarded-proto": "https" } });
+  const { headers } = await subject.ask({ url: "/", headers: { "x-forwarded-proto": "https" } });
   expect(headers).not.toHaveProperty("strict-transport-security");
 });
 
@@ -114,10 +115,10 @@ function parseHeadersFile(text: string) {
 const OF_THE_TRANSFER = ["content-type", "content-length", "etag", "vary", "accept-ranges", "date", "connection"];
 
 test("the file for static hosts has the server's headers, except that the failure page may be cached", async () => {
-  const headersFor = parseHeadersFile(readFileSync("dist/_headers", "utf8"));
+  const headersFor = parseHeadersFile(readFileSync("dist/site/_headers", "utf8"));
   for (const { url, file } of build.files.values()) {
     const isFailure = url === "/500.html";
-    const { headers } = await subject.app.inject(isFailure ? "/made-to-fail" : url);
+    const { headers } = await subject.ask(isFailure ? FAILING : url);
     const lasting = Object.entries(headers).filter(([name]) => !OF_THE_TRANSFER.includes(name));
     const { "x-robots-tag": robots, ...others } = headersFor(url);
     const expected = isFailure ? { ...others, "cache-control": "no-store" } : headersFor(url);

@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { finish, store as send, submissionOf } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
@@ -10,19 +7,12 @@ import { messageIdsOf } from "./support/invariant.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { runCli } from "./support/run-cli.ts";
-import { startServer } from "./support/run-server.ts";
+import { failToStart, startServer } from "./support/run-server.ts";
 import { kill } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 const start = (env: Readonly<Record<string, string>> = {}) => untilEnd(startServer(env));
-
-/** Runs a server that must exit by itself. */
-async function failToStart(env: Readonly<Record<string, string>>): Promise<{ code: number; error: string }> {
-  const child = spawn(process.execPath, ["server/main.ts"], { env: { PATH: process.env.PATH, PORT: "0", ...env } });
-  const [[code], error] = await Promise.all([once(child, "exit"), text(child.stderr)]);
-  return { code, error };
-}
 
 test("prints its URL, the mail destination and the number of open tasks; a second server on its port changes nothing", async () => {
   const server = await start();
@@ -66,7 +56,7 @@ test("a second server on its data folder exits at once and mails nothing; after 
     error: `A website already uses ${env.DATA_DIR}; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)\n`,
   });
   mailServer.release();
-  const waiting = async () => (await runCli(env, "list", "--state", "queued")).out;
+  const waiting = async () => (await runCli(env, "list", "--state", "waiting")).out;
   await expect.poll(waiting).toBe("No messages.\n");
   await kill(first);
 

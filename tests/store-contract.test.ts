@@ -7,6 +7,7 @@ import { acceptingSuite } from "./store-contract/accepting.ts";
 import { changesSuite } from "./store-contract/changes.ts";
 import { deliveriesSuite } from "./store-contract/deliveries.ts";
 import { listingSuite } from "./store-contract/listing.ts";
+import { mailboxSuite } from "./store-contract/mailbox.ts";
 import { openingSuite } from "./store-contract/opening.ts";
 import { type Place, testOn } from "./store-contract/place.ts";
 import { retentionSuite } from "./store-contract/retention.ts";
@@ -67,5 +68,6 @@ function runSuites(newPlace: () => Promise<Place>): void {
   describe("changes", () => changesSuite(test));
   describe("spam", () => spamSuite(test));
   describe("retention", () => retentionSuite(test));
+  describe("mailbox", () => mailboxSuite(test));
   describe("opening", () => openingSuite(test));
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { contentsOf, elementsOf, textOf, textsOf } from "./support/html.ts";
 
-const pageOf = (path: string) => readFileSync(`dist${path}/index.html`, "utf8");
+const pageOf = (path: string) => readFileSync(`dist/site${path}/index.html`, "utf8");
 const mainOf = (html: string) => contentsOf(html, "main")[0] ?? "";
 
 /** What the specification says about each policy: the number of sections, and facts in them. */
@@ -54,7 +54,7 @@ test("the hero has the texts of the specification", () => {
 });
 
 test("Coming Soon has all its texts", () => {
-  const main = mainOf(readFileSync("dist/404.html", "utf8"));
+  const main = mainOf(readFileSync("dist/site/404.html", "utf8"));
   expect(textsOf(main, "p")).toEqual([
     "Something amazing is on the way! Stay tuned.",
     "For more details, contact us at: hello@brightercarbon.example",

@@ -17,7 +17,7 @@ for (const path of [
 ]) {
   const tag = ["/", "/contact"].includes(path) ? [] : ["@full"];
   test(`axe finds no problem on ${path}, and it does not scroll sideways`, { tag }, async ({ page }) => {
-    await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
+    await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/site/500.html" }));
     await page.goto(path);
     if (path === FAILURE_PATH) await expect(page.getByRole("heading", { level: 1 })).toHaveText(/^Unexpected/);
     await expectAccessible(page);

@@ -1,9 +1,11 @@
-import { expect, type Page } from "@playwright/test";
+import { expect, type Page, type Request } from "@playwright/test";
 import { EMPTY, field, fillForm, holdScript, openForm, readForm, sent, submit, VISITOR } from "../support/contact.ts";
-import { collectTrouble, test } from "../support/site.ts";
+import { collectTrouble, resize, test } from "../support/site.ts";
 
 /** 128 random bits. */
 const KEY = /^[0-9a-f]{32}$/;
+
+const keyOf = (request: Request) => request.headers()["idempotency-key"] ?? "";
 
 /** The request that a press of the button sends. */
 async function send(page: Page) {
@@ -50,10 +52,11 @@ test("the form has its texts, fields and countries, and a trap that visitors can
   });
 });
 
-test("after a success, five strings and a new key were sent, and an alert replaces the form", async ({
+test("after a success, five strings and a new key were sent; the receipt stands above the empty form", async ({
   page,
   site,
 }) => {
+  await resize(page, "1440x900");
   await openForm(page);
   await fillForm(page);
   const request = await send(page);
@@ -66,10 +69,13 @@ test("after a success, five strings and a new key were sent, and an alert replac
   await expect(status).toContainText(`Answer goes to: ${VISITOR.email}`);
   await expect(status).toContainText(/Sent on: \d+ \w+ 20\d\d at \d\d:\d\d/);
   const reference = /BC-\w{4}-\w{2}/.exec((await status.textContent()) ?? "")?.[0];
-  await expect(submit(page)).toHaveCount(0);
-  await expect(field(page, "Name")).toHaveCount(0);
+  expect(await readForm(page)).toEqual(EMPTY);
   await expect(page).toHaveTitle("Message sent | Brighter Carbon");
-  await expect(page.locator(".contact-panel")).toBeFocused();
+  const ticket = page.getByRole("group", { name: "Message sent successfully! Your reference is" });
+  await expect(ticket).toBeFocused();
+  for (const whole of [ticket, page.getByRole("heading", { level: 1 })]) {
+    await expect(whole).toBeInViewport({ ratio: 1 });
+  }
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.keyboard.press("Tab");
   await expect(page.getByRole("button", { name: "Copy the reference" })).toBeFocused();
@@ -84,27 +90,61 @@ test("after a success, five strings and a new key were sent, and an alert replac
     await page.goBack();
     await expect(status).toContainText(String(reference));
     await page.goto("/contact?again");
-    await expect(submit(page)).toBeVisible();
+    await page.locator("option[value=GB]").first().waitFor({ state: "attached" });
+    await expect(status).toHaveCount(0);
     expect(await readForm(page)).toEqual(EMPTY);
     await page.goBack();
     await expect(status).toContainText(String(reference));
   });
 
-  await test.step("it prints as itself, without buttons", async () => {
+  await test.step("it prints as itself, without buttons and form", async () => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     await expect(status).toBeVisible();
     await expect(page.getByRole("button", { name: "Print or save" })).toBeHidden();
+    await expect(submit(page)).toBeHidden();
+    await expect(page.locator("details.footprint")).toBeHidden();
     await expect(page.getByRole("heading", { name: "Get in Touch" })).toBeHidden();
     await page.emulateMedia({ media: "screen", colorScheme: "light" });
   });
 
-  await page.getByRole("link", { name: "Write another message" }).press("Enter");
-  await expect(page.getByRole("group", { name: "Send us a Message" })).toBeFocused();
-  await page.keyboard.press("Tab");
-  await expect(field(page, "Name")).toBeFocused();
-  await expect(submit(page)).toBeVisible();
-  await expect(status.filter({ hasText: "successfully" })).toHaveCount(0);
   await expect.poll(() => site.output()).toContain(`"event":"delivered","channel":"mail","reference":"${reference}"`);
+});
+
+test.describe("when the message after a sent one fails", () => {
+  test.use({ expectedTrouble: /422|send-email/ });
+
+  test("the receipt folds to its reference, the input stays, and the same words get a new key", async ({ page }) => {
+    const keys: string[] = [];
+    page.on("request", (request) => request.url().endsWith("/send-email") && keys.push(keyOf(request)));
+    await openForm(page);
+    await fillForm(page);
+    await send(page);
+    await expect(sent(page)).toBeVisible();
+    const reference = String(await page.locator("#reference").textContent());
+    await fillForm(page);
+    await page.route("**/send-email", (route) => route.fulfill({ status: 422, json: { error: "Later." } }), {
+      times: 1,
+    });
+    await submit(page).click();
+    const expectFolded = async () => {
+      await expect(page.locator(".receipt-folded")).toContainText(reference);
+      await expect(sent(page)).toHaveCount(0);
+      expect(await readForm(page)).toEqual(VISITOR);
+    };
+    await expect(page.getByText("Failed to send message.", { exact: true })).toBeInViewport();
+    await expectFolded();
+    await page.reload();
+    await page.locator("option[value=GB]").first().waitFor({ state: "attached" });
+    await expectFolded();
+
+    expect(new Set(keys).size).toBe(2);
+
+    await field(page, "Message").fill("Another one");
+    await submit(page).click();
+    await expect(sent(page)).toBeVisible();
+    await expect(page.locator("#reference")).not.toHaveText(reference);
+    expect(await readForm(page)).toEqual(EMPTY);
+  });
 });
 
 test.describe("when the message is refused", () => {
@@ -201,8 +241,14 @@ test("the form asks about an address that looks wrong, and still sends it", asyn
   await email.press("Tab");
   const use = page.getByRole("button", { name: /^Use it\s+ada@gmail\.com$/ });
   await expect(use).toBeVisible();
-  // Nothing moves when it appears.
+  // Nothing moves when it appears, and it stands nearer to its field than to the next label.
   expect(await phoneTop()).toBe(before);
+  const [fieldBox, useBox, labelBox] = await Promise.all(
+    [email, use, page.locator("label[for=phone]")].map((one) => one.boundingBox()),
+  );
+  const above = (useBox?.y ?? 0) - (fieldBox?.y ?? 0) - (fieldBox?.height ?? 0);
+  expect(above).toBeGreaterThanOrEqual(4);
+  expect((labelBox?.y ?? 0) - (useBox?.y ?? 0) - (useBox?.height ?? 0)).toBeGreaterThan(above);
   await use.press("Enter");
   await expect(email).toHaveValue("ada@gmail.com");
   await expect(email).toBeFocused();
@@ -289,7 +335,7 @@ test("input from before the script loads survives the script and going back", as
   await page.goto("/contact");
   await fillForm(page, { ...VISITOR, country: "" });
   letScriptGo();
-  await page.locator("option[value=GB]").waitFor({ state: "attached" });
+  await page.locator("option[value=GB]").first().waitFor({ state: "attached" });
   expect(await readForm(page)).toEqual({ ...VISITOR, country: "" });
 
   await field(page, "Country").selectOption(VISITOR.country);
@@ -317,9 +363,11 @@ test("a submit before the script loads is a plain post, whose result stays", asy
   letScriptGo();
   await page.getByRole("button", { name: "Copy the reference" }).waitFor();
   await expect(receipt.locator(".footprint-total strong")).toHaveText("about 2.7 t CO₂e a year");
-  await page.getByRole("link", { name: "Write another message" }).click();
-  await expect(submit(page)).toBeVisible();
   expect(await readForm(page)).toEqual(EMPTY);
+  await fillForm(page, { ...VISITOR, country: "", message: "The next one" });
+  await submit(page).click();
+  await expect.poll(() => readForm(page)).toEqual(EMPTY);
+  await expect(receipt.locator(".footprint-total")).toHaveCount(0);
 });
 
 test("a picture of another site is blocked, and would fail any other test", async ({ context, site }) => {

@@ -9,7 +9,7 @@ const total = (page: Page) => part(page).locator(".footprint-total strong:not([a
 const announcement = (page: Page) => page.locator(".form-column > [role=status]");
 const addMore = (page: Page) => part(page).locator("summary", { hasText: "Add more" });
 const enclosed = (page: Page) => page.locator(".enclosed");
-const next = (page: Page) => part(page).getByRole("link", { name: "Continue to your message" });
+const next = (page: Page) => part(page).getByRole("link", { name: "Send it with a message" });
 
 /** Opens the contact page with the part open and ready to compute. */
 async function openPart(page: Page): Promise<void> {
@@ -46,13 +46,13 @@ test("the home page's button opens the estimate; nothing of it is fetched before
 
 test("typing updates the total, the picture, the country figures and what is said about them", async ({ page }) => {
   await openPart(page);
-  await expect(part(page).locator(".column-grey")).toHaveCount(6);
+  // No figure, no column.
+  await expect(part(page).locator(".column:not([height='0'])")).toHaveCount(0);
   await enter(page, { electricityKwh: "1,500" });
   await expect(total(page)).toHaveText("about 710 kg CO₂e a year");
   await expect(amount(page, "electricityKwh")).toHaveAccessibleDescription("Read as 1,500 kWh");
-  await part(page).getByRole("link", { name: "Choose your country" }).click();
-  await expect(field(page, "Country")).toBeFocused();
-  await field(page, "Country").selectOption("FR");
+  await field(page, "Where is the electricity used?").selectOption("FR");
+  await expect(field(page, "Country")).toHaveValue("FR");
   await expect(total(page)).toHaveText("about 66 kg CO₂e a year");
   await expect(part(page)).toContainText("the average grid of France (Ember, 2024)");
 
@@ -60,7 +60,7 @@ test("typing updates the total, the picture, the country figures and what is sai
   await expect(total(page)).toHaveText("about 5.8 t CO₂e a year");
   const rows = part(page).getByRole("table", { name: "The parts of the estimate" }).getByRole("row");
   await expect(rows).toHaveText(["Flights3.7 t", "Car2.1 t", "Electricity66 kg"]);
-  await expect(part(page).locator(".picture-fifth")).toHaveText("a fifth less: −740 kg");
+  await expect(part(page).locator(".picture-fifth")).toHaveText("Flights cut by a fifth: 740 kg less");
   const columns = part(page).locator(".column");
   const heights = await columns.evaluateAll((all) => all.map((column) => Number(column.getAttribute("height"))));
   expect(heights).toEqual([16, 0, 102, 0, 172, 0]);
@@ -121,7 +121,7 @@ test.describe("when its file does not load", () => {
     await expect(page.locator(".receipt dl [data-fact=total]")).toHaveText("about 2.9 t CO₂e a year");
     await expect(page.locator(".receipt .picture")).toHaveCount(0);
 
-    await page.getByRole("link", { name: "Write another message" }).click();
+    await expect(part(page)).not.toHaveAttribute("open");
     await page.unroute("**/assets/estimate-result-*");
     await title(page).click();
     await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
@@ -215,24 +215,51 @@ test("the estimate can be removed, is sent with the message, and is part of the 
   };
   await expectReceipt();
   await expect(receipt.getByRole("heading", { name: "Message sent successfully!" })).toBeInViewport({ ratio: 1 });
-  // A sent message is not invited to add an estimate.
-  await expect(part(page)).toBeHidden();
+  // The next message has no estimate yet, and nothing is said about the sent one.
+  await expect(part(page)).not.toHaveAttribute("open");
+  await expect(enclosed(page)).toHaveCount(0);
   await page.reload();
   await expectReceipt();
-  await page.getByRole("link", { name: "Write another message" }).click();
   await title(page).click();
   await expect(amount(page, "carKm")).toHaveValue("");
 });
 
-test("opening the estimate moves neither its title nor the form", async ({ page }) => {
+test("an open estimate is a stage over both columns, its result in view, and the form follows", async ({ page }) => {
   await resize(page, "1280x800");
   await openForm(page);
-  const places = () => Promise.all([title(page), page.locator("#message-form")].map((one) => one.boundingBox()));
-  const before = await places();
+  const boxOf = async (one: Locator) => (await one.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const place = async (one: Locator) => {
+    const { x, y } = await boxOf(one);
+    return [x, y];
+  };
+  await fillForm(page, { name: VISITOR.name });
+  const [titleBefore, formBefore] = [await place(title(page)), await boxOf(page.locator(".contact-panel"))];
   await title(page).click();
   await expect(part(page).locator(".columns")).toBeVisible();
-  const after = await places();
-  expect(after.map((box) => [box?.x, box?.y])).toEqual(before.map((box) => [box?.x, box?.y]));
+  expect(await place(title(page))).toEqual(titleBefore);
+  const [stage, form] = [await boxOf(part(page)), await boxOf(page.locator(".contact-panel"))];
+  expect(stage.x + stage.width).toBe(form.x + form.width);
+  expect(form.y).toBeGreaterThan(stage.y + stage.height);
+  expect(form.width).toBe(formBefore.width);
+  const result = part(page).locator(".footprint-result");
+  for (const name of ["electricityKwh", "carKm", "longFlights"]) {
+    await amount(page, name).focus();
+    await expect(result).toBeInViewport({ ratio: 1 });
+    expect((await boxOf(result)).x).toBeGreaterThan((await boxOf(amount(page, name))).x);
+  }
+  await next(page).click();
+  await expect(page.getByRole("group", { name: "Send us a Message" })).toBeFocused();
+  await expect(field(page, "Name")).toHaveValue(VISITOR.name);
+  await page.evaluate("scrollTo(0, 0)");
+  await title(page).click();
+  expect(await place(title(page))).toEqual(titleBefore);
+  expect(await boxOf(page.locator(".contact-panel"))).toEqual(formBefore);
+});
+
+test("on a phone, the form's first field is on the first screen", async ({ page }) => {
+  await resize(page, "390x844");
+  await page.goto("/contact");
+  await expect(field(page, "Name")).toBeInViewport({ ratio: 1 });
 });
 
 test("nothing covers a field that is reached by keyboard; the result stays in view", { tag: "@full" }, async ({

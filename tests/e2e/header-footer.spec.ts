@@ -102,7 +102,9 @@ test("the ruler's segment ends at its figure, also in print and in forced colour
   ] as const) {
     await page.emulateMedia(mode);
     const where = `${mode.media}, forced colours ${mode.forcedColors}`;
-    await expect(ruler, where).toBeVisible();
+    // The segment grows while the ruler comes into view.
+    await ruler.scrollIntoViewIfNeeded();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     const { figure, end, colours } = await ruler.evaluate((element) => {
       const segment = element.querySelector<SVGPathElement>(".ruler-segment");
       const scale = element.querySelector(".ruler-scale")?.getBoundingClientRect();

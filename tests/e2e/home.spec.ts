@@ -148,3 +148,33 @@ function coveredWords(): string[] {
       .map(({ text }) => `${control.id || control.className} covers "${text.slice(0, 20)}"`);
   });
 }
+
+test("on a wide screen, the rest is one row with one top, and the button stands below the headline", async ({
+  page,
+}) => {
+  for (const size of ["1366x768", "1920x1080"]) {
+    await resize(page, size);
+    await page.goto("/");
+    const boxes = (...selectors: string[]) => Promise.all(selectors.map((one) => page.locator(one).boundingBox()));
+    const [title, subtitle, line, more, button, toggle] = await boxes(
+      ...["h1", ".hero-subtitle", ".hero-line", ".hero-more", ".hero .button", "#film-toggle"],
+    );
+    const tops = [subtitle, line, more].map((box) => box?.y ?? 0);
+    expect(Math.max(...tops) - Math.min(...tops), size).toBeLessThan(6);
+    const middleOf = (box = title) => (box?.y ?? 0) + (box?.height ?? 0) / 2;
+    expect(Math.abs(middleOf(button) - middleOf(toggle)), size).toBeLessThan(1);
+    expect(button?.x, size).toBe(title?.x);
+  }
+});
+
+test("the logo stays in its place when pages change", async ({ page }) => {
+  for (const size of ["1440x900", "1920x1080", "2560x1440"]) {
+    await resize(page, size);
+    const places = [];
+    for (const path of ["/", "/contact", "/privacy", "/about"]) {
+      await page.goto(path);
+      for (const part of [".header", ".footer"]) places.push((await page.locator(`${part} .logo`).boundingBox())?.x);
+    }
+    expect(new Set(places).size, size).toBe(1);
+  }
+});

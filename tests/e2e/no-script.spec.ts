@@ -8,12 +8,13 @@ test("the browser checks the fields; a refused message keeps all input; the rece
   page,
 }) => {
   await page.goto("/contact#footprint");
+  await expect(page.getByLabel("Where is the electricity used?")).toBeHidden();
   await expect(page.getByRole("heading", { name: "About how much CO₂e do you emit in a year?" })).toBeInViewport();
   await expect(page.locator(".footprint noscript p")).toHaveText(
     "Your estimate is shown after you have sent the message.",
   );
   await expect(page.getByRole("button", { name: "Flat for two" })).toBeHidden();
-  await page.getByRole("link", { name: "Continue to your message" }).click();
+  await page.getByRole("link", { name: "Send it with a message" }).click();
   await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeInViewport();
   await fillForm(page, { ...VISITOR, country: "", name: "" });
   await submit(page).click();
@@ -51,6 +52,14 @@ test("the browser checks the fields; a refused message keeps all input; the rece
   await expect(page.locator(".receipt .footprint-total strong")).toHaveText("about 2.6 t CO₂e a year");
   await expect(page).toHaveTitle("Message sent | Brighter Carbon");
   await expect(page.getByRole("button", { name: "Copy the reference" })).toHaveCount(0);
-  await page.getByRole("link", { name: "Write another message" }).click();
-  await expect(submit(page)).toBeVisible();
+  await expect(page.locator(".receipt-text")).toBeInViewport({ ratio: 1 });
+  await expect(field(page, "Message")).toHaveValue("");
+  await expect(page.locator(".footprint")).not.toHaveAttribute("open");
+
+  const reference = String(await page.locator("#reference").textContent());
+  await fillForm(page, { ...VISITOR, name: "   ", country: "" });
+  await submit(page).click();
+  await expect(page.getByText("Failed to send message.", { exact: true })).toBeInViewport();
+  await expect(page.locator(".receipt-folded")).toContainText(reference);
+  await expect(field(page, "Message")).toHaveValue(VISITOR.message);
 });

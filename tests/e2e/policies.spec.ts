@@ -79,3 +79,16 @@ test("the refund notice is red", async ({ page }) => {
   const colour = page.getByText("No refund for any issue.", { exact: true });
   await expect(colour).toHaveCSS("color", /^oklch\(0\.\d+ 0\.[12]\d* (1|2|3)\d(\.\d+)?\)$/);
 });
+
+test("on a phone, a link shows the whole policy without its pane", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/privacy");
+  const pane = page.getByRole("region", { name: "Privacy policy, full text" });
+  const heightOf = () => pane.evaluate((element) => [element.scrollHeight, element.clientHeight]);
+  expect((await heightOf())[1]).toBeLessThanOrEqual(600);
+  await page.getByRole("link", { name: "Read it as one page" }).click();
+  await expect(page).toHaveURL(/\/privacy#all$/);
+  const [whole, shown] = await heightOf();
+  expect(shown).toBe(whole);
+  await expect(pane.getByText("More below")).toBeHidden();
+});

@@ -43,7 +43,7 @@ test(`${KILLS} kills under load lose nothing, and the next start sends what a de
   for (const { mail, acknowledgement } of failed.map(({ deliveries }) => deliveries))
     for (const one of [mail, acknowledgement])
       if (one?.state === "failed") expect(one.error).toMatch(/^given up: .+ may have arrived$/);
-  await store.messages.act("retry", { references: failed.map(({ reference }) => reference) }, new Date());
+  await store.actions.act("retry", { references: failed.map(({ reference }) => reference) }, new Date());
   await scene.queueIsEmpty();
   await expect.poll(async () => (await store.queue.countChannel("acknowledgement")).queued, SOON).toBe(0);
   await scene.expectNothingLost(server, MOST_TIMES);

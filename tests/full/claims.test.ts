@@ -15,27 +15,24 @@ function claims(siteDir: string, ...parameters: string[]): string {
   return execFileSync(process.execPath, ["scripts/claims.ts", ...parameters], { env, encoding: "utf8" });
 }
 
-test("a company takes over its evidence, adds what is missing, signs its files, and then may publish", async () => {
-  // A company of 1.1.0 with one claim that has evidence and one that is new.
+test("a company adds what is missing, signs its files, and then may publish", async () => {
+  // One claim has evidence, and one is new.
   const siteDir = await makeScratchFolder();
   await mkdir(join(siteDir, "pages"));
   const until = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
   const evidence = { shows: "the land register", at: "https://land.example/1", until };
-  const signature = { by: "Ada", on: "2026-10-01" };
-  const old = [
-    { text: "Our [brand] plants trees", verdict: "claim", evidence, ...signature },
-    { text: "Who we are", ...signature },
-  ];
+  const on = new Date().toISOString().slice(0, 10);
+  const trees = { text: "Our {brand} plants trees", page: "/about", evidence, by: "Ada", on };
   await writeFile(join(siteDir, "site.ts"), `export const site = { footerTagline: ${JSON.stringify(TAGLINE)} };`);
   await writeFile(join(siteDir, "pages/about.md"), PAGE);
-  await writeFile(join(siteDir, "claims.json"), JSON.stringify(old));
-  const { outDir, remove } = makePagesBuild();
+  await writeFile(join(siteDir, "claims.json"), JSON.stringify([trees]));
+  const { distDir, remove } = makePagesBuild();
   onTestFinished(remove);
-  const refused = buildPages({ siteDir, outDir }, "production");
+  const refused = buildPages({ siteDir, distDir }, "production");
   expect(refused).toMatchObject({ status: 1, output: expect.stringContaining("Not signed as it is now: 2 files") });
   expect(refused.output).toContain(`${siteDir}/site.ts:1: ${TAGLINE} (needs an entry)`);
-  expect(refused.output).toContain(`${siteDir}/pages/about.md:6: Our {brand} plants trees (needs an entry)`);
-  expect(existsSync(manifestFile(outDir))).toBe(false);
+  expect(refused.output).not.toContain("plants trees");
+  expect(existsSync(manifestFile(distDir))).toBe(false);
 
   claims(siteDir, "--write");
   const ledger = JSON.parse(readFileSync(join(siteDir, "claims.json"), "utf8")) as Record<string, unknown>[];
@@ -53,16 +50,19 @@ test("a company takes over its evidence, adds what is missing, signs its files, 
     ...company,
     evidence: { ...(own?.evidence as object), shows: "an audit" },
     by: "Ada",
-    on: "2026-11-01",
+    on,
+    law: "Directive 2005/29/EC, Annex I, 4c",
   };
   await writeFile(join(siteDir, "claims.json"), JSON.stringify([own, filled]));
-  const draft = buildPages({ siteDir, outDir });
+  const draft = buildPages({ siteDir, distDir });
   expect(draft).toMatchObject({ status: 0, output: expect.stringContaining('npm run claims -- --sign "NAME"') });
-  const manifest = () => JSON.parse(readFileSync(manifestFile(outDir), "utf8")) as BuildManifest;
+  const manifest = () => JSON.parse(readFileSync(manifestFile(distDir), "utf8")) as BuildManifest;
   expect(isDraft(manifest().claims)).toBe(true);
+  expect(() => claims(siteDir, "--sign", " ")).toThrow(/Usage: npm run claims/);
+  expect(() => claims(join(siteDir, "none"))).toThrow(/SITE_DIR has no site\.ts \(.+none\); copy app\/site\.ts/);
   const shown = claims(siteDir, "--sign", "Anna Huber");
   expect(shown).toContain("pages/about.md\n  About\n  Who we are\n  Our {brand} plants **trees**\n");
   expect(claims(siteDir)).toMatch(/^Nothing is open\.\nThe default site, app\/site\.ts:\d+: /);
-  expect(buildPages({ siteDir, outDir }, "production")).toMatchObject({ status: 0 });
+  expect(buildPages({ siteDir, distDir }, "production")).toMatchObject({ status: 0 });
   expect(isDraft(manifest().claims)).toBe(false);
 });

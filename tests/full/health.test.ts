@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createReadiness } from "../../server/http/health.ts";
+import { Readiness } from "../../server/http/health.ts";
 import { postMessage } from "../support/load.ts";
 import { startServer } from "../support/run-server.ts";
 import { untilEnd } from "../support/until-end.ts";
@@ -27,5 +27,5 @@ test("tells regular callers of /readyz that it is about to stop, and serves unti
 
 test("stops at once if /readyz has no regular callers", async () => {
   // No timer can end before the next turn of the event loop.
-  expect(await Promise.race([createReadiness().end(), setImmediate("waits")])).toBeUndefined();
+  expect(await Promise.race([new Readiness().end(), setImmediate("waits")])).toBeUndefined();
 });

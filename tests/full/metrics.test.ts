@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { CHANNELS, StoreUnavailable } from "../../server/store/model.ts";
+import { StoreUnavailable } from "../../server/store/errors.ts";
+import { CHANNELS } from "../../server/store/model.ts";
 import { openMetrics } from "../../server/watch/metrics.ts";
 import { createWatch } from "../../server/watch/troubles.ts";
 import { postMessage } from "../support/load.ts";
@@ -80,14 +81,14 @@ test("shows the queue and a nearly full disk, but no queue while the store is aw
   skip,
 }) => {
   const { folder: dataDir } = await mountSmallDisk(skip);
-  const { store, clock, accept } = await openPostOffice();
+  const { store, accept } = await openPostOffice();
   await accept();
   let isAway = false;
   const countDeliveries = () =>
     isAway ? Promise.reject(new StoreUnavailable({ problem: "away" })) : store.queue.countDeliveries();
   const watched = withStore(store, { queue: { countDeliveries } });
-  const watch = createWatch({ store: watched, dataDir, channels: CHANNELS, askedBy: "server" });
-  const { url, close } = await openMetrics({ host: "127.0.0.1", port: 0, watch, now: clock.now });
+  const watch = createWatch({ openedStore: async () => watched, dataDir, channels: CHANNELS, askedBy: "server" });
+  const { url, close } = await openMetrics({ host: "127.0.0.1", port: 0, watch });
   onTestFinished(close);
   const queued = async () => (await scrape(url)).samples.get('site_queue_messages{channel="mail",state="queued"}');
   expect(await queued()).toBe(1);

@@ -9,16 +9,17 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
 
-test("every operator command in docs/operations.md is valid", async () => {
+test("every operator command in the operators' documents is valid", async () => {
   const nowhere = await makeScratchFolder();
-  const document = readFileSync("docs/operations.md", "utf8");
-  const commands = namesIn(document, /(?:brighter-carbon |`|^)messages ([^\n`>&#]+)/gm).map((command) =>
+  const documents = ["operations", "desk", "docker"].map((name) => readFileSync(`docs/${name}.md`, "utf8"));
+  const commands = namesIn(documents.join("\n"), /(?:brighter-carbon |`|^)messages ([^\n`>&#]+)/gm).map((command) =>
     command.trim().replace(/\)"$/, ""),
   );
   expect(commands.length).toBeGreaterThanOrEqual(20);
   for (const command of commands) {
     const words = command.replaceAll(/\$\([^)]*\)/g, "DATE").match(/'[^']*'|\S+/g) ?? [];
-    const args = words.map((word) => word.replaceAll("'", ""));
+    // This folder exists, as on the documented machine.
+    const args = words.map((word) => word.replaceAll("'", "").replace("/var/backups/brighter-carbon", nowhere));
     if (args[0] === "…" || args[0] === "--help") continue;
     // A valid command fails only because there is no database or file.
     const { code, err } = await runWithInput({ DATA_DIR: join(nowhere, "none") }, "text", ...args);
@@ -57,11 +58,64 @@ async function makeMachine() {
   // Debian's runuser needs the service's user. It is in a folder that is not on cron's PATH.
   program("runuser", 'shift 3; exec "$@"');
   for (const name of ["useradd", "chown"]) program(name, "exit 0");
-  program("stat", "echo brighter-carbon-build");
+  program("stat", "echo root");
+  program("install", '[ "$1" != -d ] || { shift 3; exec mkdir -p "$@"; }; exec /usr/bin/install "$@"');
   program("systemctl", "exit 0");
   const wrapper = moved(readFileSync("deploy/systemd/brighter-carbon", "utf8"));
   return { folder, opt, dataDir, backups, settings, moved, program, wrapper };
 }
+
+test("root opens, writes and changes nothing in a folder of another user", () => {
+  const lines = readFileSync("docs/operations.md", "utf8").split("\n");
+  const ofOthers = ["/var/lib/brighter-carbon", "/var/backups/brighter-carbon", "/opt/brighter-carbon-site"];
+  const handOver = lines.findIndex((line) => /sudo chown -R brighter-carbon-build: \S+-site$/.test(line));
+  const touching = lines
+    .filter((line, index) => index > handOver && ofOthers.some((folder) => line.includes(folder)))
+    .flatMap((line) => line.match(/sudo [^`#]+|^\d+ \d+ \* \* \* .+/g) ?? []);
+  expect(touching.length).toBeGreaterThanOrEqual(8);
+  // These run as the folder's user, or make the folder itself, whose parent is root's.
+  const isAllowed = (line: string) =>
+    /^(sudo|15 3 \* \* \*) (\/usr\/local\/sbin\/)?brighter-carbon messages [^>|;&]+$/.test(line) ||
+    /^sudo runuser -u brighter-carbon(-build)? -- /.test(line) ||
+    /^sudo install -d -m 700 -o brighter-carbon( -g brighter-carbon)? \/var\/\w+\/brighter-carbon$/.test(line);
+  expect(touching.filter((line) => !isAllowed(line))).toEqual([]);
+  expect(lines.filter((line, index) => index !== handOver && /chown|sudo (su|-[iu])\b/.test(line))).toEqual([]);
+  // As root, these would work in whichever folder the lines before them have chosen.
+  expect(
+    lines.filter((line) => /sudo (rm|mv|mkdir|tee|touch|chmod|sh -c|sqlite3)/.test(line)).map((line) => line.trim()),
+  ).toEqual(["sudo mkdir /opt/brighter-carbon-site"]);
+});
+
+test("root installs and runs only what root owns: a build in a folder of its own user is refused", async () => {
+  const { folder, opt, program, wrapper, moved } = await makeMachine();
+  program("brighter-carbon", wrapper);
+  symlinkSync(process.cwd(), join(opt, "brighter-carbon"));
+  program("stat", "echo brighter-carbon-build");
+  program("runuser", "echo run");
+  const run = spawnSync("sh", ["-c", moved("/usr/local/sbin/brighter-carbon build")], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  expect([run.status, run.stdout]).toEqual([1, ""]);
+  expect(run.stderr).toMatch(/ belongs to brighter-carbon-build, who can change what root runs\. Clone it again/);
+});
+
+test("the installed command runs without runuser as the service's user, as the unit of the backup does", async () => {
+  const { opt, backups, moved, program, wrapper } = await makeMachine();
+  program("brighter-carbon", wrapper);
+  symlinkSync(process.cwd(), join(opt, "brighter-carbon"));
+  program("id", "echo brighter-carbon");
+  program("runuser", "echo may not be used with NoNewPrivileges >&2; exit 1");
+  const unit = readFileSync("deploy/systemd/brighter-carbon-backup.service", "utf8");
+  const [command = ""] = namesIn(unit, /^ExecStart=(.+)$/gm);
+  expect(unit).not.toContain("/opt/");
+  const { status, stderr } = spawnSync("sh", ["-c", moved(command)], {
+    env: { PATH: "/usr/bin:/bin" },
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(readdirSync(backups)).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d-\d{6}\.db$/)]);
+});
 
 test("the documented cron line makes a backup in cron's environment", async () => {
   const { opt, dataDir, backups, moved, program, wrapper } = await makeMachine();
@@ -82,7 +136,7 @@ test("the documented cron line makes a backup in cron's environment", async () =
 
 test("the documented launch and upgrade keep the company's brand, and check the new version before the switch", async () => {
   const { folder, opt, moved, program, wrapper } = await makeMachine();
-  const release = await copyProject("deploy", "inbox", "package-lock.json", "vite.inbox.config.ts");
+  const release = await copyProject("deploy", "desk", "package-lock.json", "vite.inbox.config.ts");
   writeFileSync(join(release, "deploy/systemd/brighter-carbon"), wrapper);
   program("git", `cp -R ${escaped(release)} "$3"`);
   // Simulates the operator's changes in the editor.
@@ -105,7 +159,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
     return { status, output: stdout + stderr };
   };
   const namesOnPage = () => {
-    const page = readFileSync(join(opt, "brighter-carbon/dist/index.html"), "utf8");
+    const page = readFileSync(join(opt, "brighter-carbon/dist/site/index.html"), "utf8");
     return [...new Set(page.match(/North Hill Private Limited|Brighter Carbon/g))];
   };
 

@@ -240,7 +240,7 @@ async function openSite() {
       const store = await untilEnd(openStoreInProcess({ dataDir: "", databaseUrl }));
       const failed = await store.messages.list({ state: "failed" });
       const references = failed.map(({ reference }) => reference);
-      const retried = await store.messages.act("retry", { references }, new Date());
+      const retried = await store.actions.act("retry", { references }, new Date());
       const [mails, hooks] = [await store.queue.countChannel("mail"), await store.queue.countChannel("hook")];
       // Ends all retry delays and leases, as if hours had passed.
       await postgres.administer(`UPDATE ${schemaOf(databaseUrl)}.deliveries SET due_at = 1,

@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BuildManifest } from "../../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile, publicDir } from "../../contract/build-manifest.ts";
 import { contentsOf, elementsOf, metaOf, textsOf } from "../support/html.ts";
 import { buildPages, makePagesBuild } from "../support/pages-build.ts";
 
 const SITE = "http://localhost:3000";
-const { siteDir, pagesDir, outDir, remove } = makePagesBuild();
+const { siteDir, pagesDir, distDir, remove } = makePagesBuild();
 afterAll(remove);
 
-const fileOf = (name: string) => readFileSync(join(outDir, name));
+const fileOf = (name: string) => readFileSync(join(publicDir(distDir), name));
 const htmlOf = (path: string) => String(fileOf(`${path}/index.html`));
-const manifest = () => JSON.parse(readFileSync(`${outDir}.json`, "utf8")) as BuildManifest;
+const manifest = () => JSON.parse(readFileSync(manifestFile(distDir), "utf8")) as BuildManifest;
 
 beforeAll(() => {
-  const { status, output } = buildPages({ siteDir, outDir });
+  const { status, output } = buildPages({ siteDir, distDir });
   expect(status, output).toBe(0);
 });
 
@@ -62,13 +62,12 @@ test("a refused build reports all problems with file, line and remedy, and keeps
   await write("contact.md", "Text");
   await write("broken.mdx", "Text <br> text");
   await write("links.md", "[a](/abuot),\n[b](/privacy#cooky)");
-  const builtBefore = readdirSync(outDir, { recursive: true }).toSorted();
-  const { status, output } = buildPages({ siteDir, outDir });
+  const builtBefore = readdirSync(distDir, { recursive: true }).toSorted();
+  const { status, output } = buildPages({ siteDir, distDir });
   expect(status).toBe(1);
-  // The previous site stays, without any other file beside it.
-  expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
+  // The previous site stays, and nothing of the refused one.
+  expect(readdirSync(distDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
-  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist-server", "dist.json"]);
   const [, , ...lines] = output.trim().split("\n");
   // No stack trace follows, because the program is not at fault.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);

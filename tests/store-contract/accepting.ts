@@ -19,6 +19,7 @@ import {
   store,
   storedWith,
   submissionOf,
+  withChannels,
 } from "./samples.ts";
 
 const STORED = { kind: "stored" };
@@ -26,20 +27,16 @@ const STORED = { kind: "stored" };
 /** Sends the given message, or a new one. */
 function send(
   node: Store,
-  {
-    now = NOON,
-    rules = NO_LIMITS,
-    message = messageWith(),
-    ...rest
-  }: Partial<Submission> & { now?: Date; rules?: typeof NO_LIMITS } = {},
+  { now = NOON, message = messageWith(), ...rest }: Partial<Submission> & { now?: Date } = {},
 ): Promise<Acceptance> {
-  return node.intake.accept(submissionOf(message, rest), rules, now);
+  return node.intake.accept(submissionOf(message, rest), now);
 }
 
 export function acceptingSuite(test: ContractTest): void {
-  test("stores a message exactly, due at once on each channel, with a short reference", async ({ node }) => {
+  test("stores a message exactly, due at once on each channel, with a short reference", async ({ place }) => {
+    const node = await place.open({ rules: withChannels("mail", "hook") });
     const message = messageWith({ name: "Zoë O'Neill 🌍", message: "Two\nlines, \"quotes\", \\ and $1 'x'); --" });
-    const acceptance = await send(node, { message, rules: { ...NO_LIMITS, channels: ["mail", "hook"] } });
+    const acceptance = await send(node, { message });
     const reference = referenceOf(acceptance);
     expect(acceptance).toEqual({ kind: "stored", reference, state: "queued" });
     expect(reference).toMatch(REFERENCE_PATTERN);
@@ -108,9 +105,9 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.messages.list({})).toHaveLength(2);
   });
 
-  test("limits a client in each window, returns the waiting time, and stores nothing", async ({ node }) => {
-    const sendAt = (atMs: number, name = "client") =>
-      send(node, { networks: client(name), rules: LIMITED, now: later(atMs) });
+  test("limits a client in each window, returns the waiting time, and stores nothing", async ({ place }) => {
+    const node = await place.open({ rules: LIMITED });
+    const sendAt = (atMs: number, name = "client") => send(node, { networks: client(name), now: later(atMs) });
     expect(await sendAt(0)).toMatchObject(STORED);
     expect(await sendAt(MINUTE_MS)).toMatchObject(STORED);
     expect(await sendAt(2 * MINUTE_MS)).toEqual({ kind: "limited", retryAfterMs: 8 * MINUTE_MS });
@@ -122,21 +119,23 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.messages.list({})).toHaveLength(5);
   });
 
-  test("does not count repeats, and reveals nothing about other messages to a limited client", async ({ node }) => {
+  test("does not count repeats, and reveals nothing about other messages to a limited client", async ({ place }) => {
+    const node = await place.open({ rules: LIMITED });
     const secret = messageWith();
     await send(node, { message: secret, networks: client("ada") });
-    const eve = { networks: client("eve"), rules: LIMITED };
+    const eve = { networks: client("eve") };
     const again = { ...eve, message: messageWith() };
     for (let turn = 0; turn < 5; turn += 1) await send(node, again);
     expect(await send(node, eve)).toMatchObject(STORED);
     expect(await send(node, { ...eve, message: secret })).toMatchObject({ kind: "limited" });
   });
 
-  test("quarantines messages above the higher limit of a wide network", async ({ node, place }) => {
-    const rules = { ...NO_LIMITS, rateLimits: [{ count: 2, windowMs: 10 * MINUTE_MS }] };
+  test("quarantines messages above the higher limit of a wide network", async ({ place }) => {
+    const rateLimits = [{ count: 2, windowMs: 10 * MINUTE_MS }];
+    const node = await place.open({ rules: { ...NO_LIMITS, rateLimits } });
     const sendFrom = async (name: number, wide = "wide") => {
       const networks = [...client(`c${name}`), { hash: wide, allowance: 3 }];
-      const { state, quarantineReason } = await get(node, referenceOf(await send(node, { networks, rules })));
+      const { state, quarantineReason } = await get(node, referenceOf(await send(node, { networks })));
       return quarantineReason ?? state;
     };
     for (let turn = 0; turn < 6; turn += 1) expect(await sendFrom(turn)).toBe("queued");
@@ -146,19 +145,19 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await place.sql("SELECT * FROM hits WHERE hash = 'wide'")).toHaveLength(6);
   });
 
-  test("shares a client's limit between nodes, for any number of simultaneous messages", async ({ node, other }) => {
+  test("shares a client's limit between nodes, for any number of simultaneous messages", async ({ place }) => {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 10 * MINUTE_MS }] };
-    const answers = await acrossNodes([node, other], 40, (one) => send(one, { networks: client("c"), rules }));
+    const nodes = [await place.open({ rules }), await place.open({ rules })] as const;
+    const answers = await acrossNodes(nodes, 40, (one) => send(one, { networks: client("c") }));
     expect(answers.filter(({ kind }) => kind === "stored")).toHaveLength(5);
     expect(answers.filter(({ kind }) => kind === "limited")).toHaveLength(35);
   });
 
-  test("quarantines trapped messages, and those above the hourly limit of all nodes", async ({ node, other }) => {
+  test("quarantines trapped messages, and those above the hourly limit of all nodes", async ({ place }) => {
     const rules = { ...NO_LIMITS, hourlyLimit: 3 };
+    const [node, other] = [await place.open({ rules }), await place.open({ rules })];
     const reasons = async (count: number, atMs: number, isTrapped = false) => {
-      const answers = await acrossNodes([node, other], count, (one) =>
-        send(one, { isTrapped, rules, now: later(atMs) }),
-      );
+      const answers = await acrossNodes([node, other], count, (one) => send(one, { isTrapped, now: later(atMs) }));
       const stored = await node.messages.list({ references: answers.map(referenceOf) });
       return stored.map(({ state, quarantineReason }) => quarantineReason ?? state).sort();
     };
@@ -175,8 +174,9 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.messages.list({})).toHaveLength(2);
   });
 
-  test("locks out no client after the clock is set back", async ({ node }) => {
-    const limited = { networks: client("client"), rules: LIMITED };
+  test("locks out no client after the clock is set back", async ({ place }) => {
+    const node = await place.open({ rules: LIMITED });
+    const limited = { networks: client("client") };
     for (const minutes of [0, 1, 2]) await send(node, { ...limited, now: later(3 * DAY_MS + minutes * MINUTE_MS) });
     await node.queue.repairTimes(NOON);
     expect(await send(node, limited)).toMatchObject(STORED);

@@ -1,11 +1,22 @@
 import { expect } from "vitest";
 import type { Delivery } from "../../server/store/model.ts";
-import { CHANNELS, type Channel } from "../../server/store/model.ts";
-import { type Claim, GIVEN_UP, LEASE_MS, type NamedLimit, type Outcome } from "../../server/store/queue.ts";
+import { type Action, CHANNELS, type Channel, GIVEN_UP } from "../../server/store/model.ts";
+import { type Claim, LEASE_MS, type NamedLimit, type Outcome } from "../../server/store/queue.ts";
 import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest } from "./place.ts";
-import { act, claimOne, finish, later, messageWith, NOON, store, submissionOf, trapped } from "./samples.ts";
+import {
+  act,
+  claimOne,
+  finish,
+  later,
+  messageWith,
+  NOON,
+  store,
+  submissionOf,
+  trapped,
+  withChannels,
+} from "./samples.ts";
 
 const DELIVERED = { kind: "delivered" } as const;
 const FAILED = { kind: "failed", error: "550 no" } as const;
@@ -24,8 +35,9 @@ async function look(node: Store, reference: string): Promise<Partial<Record<Chan
 }
 
 export function deliveriesSuite(test: ContractTest): void {
-  test.for(CHANNELS)("claims, retries and counts deliveries by %s, and no others", async (channel, { node }) => {
-    const reference = await store(node, submissionOf(), NOON, CHANNELS);
+  test.for(CHANNELS)("claims, retries and counts deliveries by %s, and no others", async (channel, { place }) => {
+    const node = await place.open({ rules: withChannels(...CHANNELS) });
+    const reference = await store(node);
     const { [channel]: _, ...others } = await look(node, reference);
     const expectOwn = async (own: Partial<Delivery>) =>
       expect(await look(node, reference)).toMatchObject({ ...others, [channel]: own });
@@ -121,19 +133,85 @@ export function deliveriesSuite(test: ContractTest): void {
     ["acknowledgement", 1],
     ["reply", 1],
     ["mail", 5],
-  ] as const)("fails a delivery by %s if worker number %i died during it", async ([channel, most], { node }) => {
-    const reference = await store(node, submissionOf(), NOON, [...new Set<Channel>(["mail", channel])]);
+  ] as const)("fails a delivery by %s if worker number %i died during it", async ([channel, most], { place }) => {
+    const node = await place.open({ rules: withChannels(...new Set<Channel>(["mail", channel])) });
+    const reference = await store(node);
+    // Attempts that failed for certain do not count.
+    for (const outcome of [...OTHER_OUTCOMES.slice(0, 3), OTHER_OUTCOMES[0]] as Outcome[])
+      await node.queue.settle(await claimOne(node, later(1), channel), outcome, NOON);
     for (let died = 1; died <= most; died += 1) {
-      expect(await claimOne(node, later(died * MINUTE_MS), channel)).toMatchObject({ attempts: died });
+      const claim = await claimOne(node, later(died * MINUTE_MS), channel);
+      expect(claim).toMatchObject({ attempts: died + 2, unknownOutcomes: died });
     }
     const end = later((most + 1) * MINUTE_MS);
     expect(await node.queue.claim(channel, 1, MINUTE_MS, end)).toEqual([]);
     const failed = { state: "failed", changedAt: end, dueAt: null, error: GIVEN_UP };
     expect(await look(node, reference)).toMatchObject({ [channel]: failed });
-    expect(await node.messages.history(reference)).toMatchObject([{ kind: "failed", channel, detail: GIVEN_UP }]);
+    expect((await node.messages.history(reference)).at(-1)).toMatchObject({
+      kind: "failed",
+      channel,
+      detail: GIVEN_UP,
+    });
     await act(node, "retry", [reference], end);
-    expect(await claimOne(node, end, channel)).toMatchObject({ attempts: 1 });
+    expect(await node.queue.claim(channel, 1, MINUTE_MS, end)).toMatchObject(
+      channel === "mail" ? [{ attempts: 1 }] : [],
+    );
   });
+
+  test.for(["acknowledgement", "reply"] as const)(
+    "sends no %s again that may have been sent, after a retry, a release or an undo",
+    async (channel, { place }) => {
+      const node = await place.open({ rules: withChannels("mail", channel) });
+      const end = later(MINUTE_MS);
+      const sendAgain = () => node.queue.claim(channel, 9, MINUTE_MS, end);
+      const mark = async (reference: string, action: Action, step?: string) =>
+        expect(await act(node, action, [reference], end, step)).toEqual([reference]);
+      const begin = async () => {
+        const reference = await store(node);
+        return { reference, claim: await claimOne(node, NOON, channel) };
+      };
+      const unanswered = { kind: "failed", error: GIVEN_UP, isUnknown: true } as const;
+      const ways: ((started: Awaited<ReturnType<typeof begin>>) => Promise<unknown>)[] = [
+        // The worker dies.
+        async ({ reference }) => {
+          await mark(reference, "spam");
+          await mark(reference, "release");
+          expect(await sendAgain()).toEqual([]);
+        },
+        async ({ reference, claim }) => {
+          await mark(reference, "spam");
+          expect(await node.queue.settle(claim, unanswered, end)).toBe(true);
+          await mark(reference, "release");
+        },
+        async ({ reference, claim }) => {
+          await mark(reference, "spam", reference);
+          expect(await node.queue.settle(claim, unanswered, end)).toBe(true);
+          await node.actions.undo(reference, end);
+        },
+        async ({ reference, claim }) => {
+          expect(await node.queue.settle(claim, unanswered, end)).toBe(true);
+          await mark(reference, "retry");
+          await mark(reference, "spam");
+          await mark(reference, "release");
+        },
+      ];
+      for (const [index, way] of ways.entries()) {
+        const started = await begin();
+        await way(started);
+        expect([index, await sendAgain()]).toEqual([index, []]);
+        await mark(started.reference, "retry");
+        expect([index, await sendAgain()]).toEqual([index, []]);
+        const failed = { state: "failed", unknownOutcomes: 1, error: GIVEN_UP };
+        expect([index, await look(node, started.reference)]).toMatchObject([index, { [channel]: failed }]);
+      }
+      // What failed for certain while it was held is sent after its release.
+      const { reference, claim } = await begin();
+      await mark(reference, "spam");
+      expect(await node.queue.settle(claim, FAILED, end)).toBe(true);
+      await mark(reference, "release");
+      expect(await sendAgain()).toHaveLength(1);
+    },
+  );
 
   test("corrects times that lie ahead after a clock was set back by a day", async ({ node }) => {
     await store(node, submissionOf(), later(DAY_MS));
@@ -189,8 +267,9 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.queue.countDeliveries()).toEqual([]);
   });
 
-  test("neither sends nor counts a restricted message until the restriction is lifted", async ({ node }) => {
-    await store(node, submissionOf(), NOON, ["mail", "hook"]);
+  test("neither sends nor counts a restricted message until the restriction is lifted", async ({ place }) => {
+    const node = await place.open({ rules: withChannels("mail", "hook") });
+    await store(node);
     expect(await node.people.restrict("ADA@example.com", true, NOON)).toBe(1);
     for (const channel of ["mail", "hook"] as const) {
       expect(await node.queue.claim(channel, 5, MINUTE_MS, later(HOUR_MS))).toEqual([]);
@@ -207,11 +286,13 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.queue.claim("mail", 5, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
   });
 
-  test("makes a channel's waiting deliveries due in a minute, once for all nodes", async ({ node, other, place }) => {
+  test("makes a channel's waiting deliveries due in a minute, once for all nodes", async ({ place }) => {
+    const rules = withChannels("mail", "hook");
+    const [node, other] = [await place.open({ rules }), await place.open({ rules })];
     const ids: number[] = [];
     const hookOf = async (id: number) => (await node.messages.list({})).find((one) => one.id === id)?.deliveries.hook;
     for (const [dueInMs, changedInMs] of [[MINUTE_MS], [4 * HOUR_MS], [2 * MINUTE_MS], [4 * HOUR_MS, -5 * DAY_MS]]) {
-      const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
+      const reference = await store(node);
       const { id = 0 } = (await node.messages.find(reference)) ?? {};
       await place.sql(`UPDATE deliveries SET due_at = ${later(dueInMs ?? 0).getTime()}, attempts = 7,
         changed_at = ${later(changedInMs ?? 0).getTime()} WHERE message_id = ${id}`);
@@ -244,7 +325,7 @@ export function deliveriesSuite(test: ContractTest): void {
 
     const [seen, released] = [await store(node, trapped()), await store(node, trapped(), later(HOUR_MS))];
     for (const reference of [seen.toLowerCase(), await store(node), "BC-NONE-00"])
-      await node.messages.markSeen(reference, NOON);
+      await node.actions.markSeen(reference, NOON);
     expect(await rows("quarantined")).toMatchObject([{ count: 2, firstAt: NOON, lastAt: later(HOUR_MS) }]);
     const at = later(HOUR_MS);
     expect(await node.messages.countUnseen()).toEqual({ count: 1, firstAt: at, lastAt: at });

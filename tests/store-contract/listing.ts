@@ -47,7 +47,7 @@ export function listingSuite(test: ContractTest): void {
     for (const [filter, expected] of counted) expect(await node.messages.countTabs(filter)).toEqual(expected);
 
     const reply = { key: "00000000-0000-4000-8000-000000000001", subject: "Re", text: "Dear Bob" };
-    expect(await node.messages.reply(answered, reply, later(4 * HOUR_MS))).toBe(true);
+    expect(await node.replies.add(answered, reply, later(4 * HOUR_MS))).toBe(true);
     expect(await referencesOf(node, { tab: "waiting" })).toEqual([queued, answered]);
     expect(await node.messages.countTabs({})).toEqual({ ...counts, waiting: 2 });
     await node.queue.settle(await claimOne(node, later(4 * HOUR_MS), "reply"), { kind: "failed", error: "550" }, NOON);
@@ -92,6 +92,8 @@ export function listingSuite(test: ContractTest): void {
       ["Zoë *[x]? 100%_\\d", "zoË *[X]?", "e *", "%_\\D", "100%", "?"],
       ["🌍 Straße", "🌍 straß", "STRASSE"],
       ["ﬁrst", "first"],
+      ["Łukasz Øystein Đặng Æsa", "lukasz", "oystein", "dang", "aesa", "ŁUKASZ"],
+      ["D’Arcy Smith‑Jones", "d'arcy", "smith-jones", "D’ARCY"],
       ["Anna xyz Mockba 100 d"],
     ];
     for (const [name = ""] of searches) await store(node, submissionOf(messageWith({ name })));
@@ -110,23 +112,57 @@ export function listingSuite(test: ContractTest): void {
       expect([search, await find(search)]).toEqual([search, [reference]]);
     expect(await find("wind HOPPER 0199 us")).toEqual([reference]);
     expect(await find("wind Hopper nowhere")).toEqual([]);
-    await node.messages.addNote(reference, "Asked about Türkiye", later(1));
-    await node.messages.reply(reference, { key: "k", subject: "Turbines", text: "Six of them" }, later(2), {
+    await node.actions.addNote(reference, "Asked about Türkiye", later(1));
+    await node.replies.add(reference, { key: "k", subject: "Turbines", text: "Six of them" }, later(2), {
       undoMs: 9,
     });
     expect(await find("turkiye wind six turbines")).toEqual([reference]);
-    await node.messages.takeBackReply(reference, "k", later(3));
+    await node.replies.takeBack(reference, later(3), "k");
     expect([await find("turbines"), await find("turkiye")]).toEqual([[], [reference]]);
     await node.people.rectify("g@navy.example", { name: "Grace Brewster" }, later(4));
     expect([await find("hopper"), await find("brewster turkiye")]).toEqual([[], [reference]]);
   });
 
+  test("finds a telephone number in any grouping, and a country by its English name or its whole code", async ({
+    node,
+  }) => {
+    const message = "Join us in no time: our business is wind, not indoors";
+    const send = (phone: string, country: string) =>
+      store(node, submissionOf(messageWith({ phone, country, message })));
+    const american = await send("+1 (555) 010-0199", "US");
+    const indian = await send("+91 2345 6789 01", "IN");
+    const unknown = await send("020/79 46.09 58", "");
+    const searches: [string, string[]][] = [
+      ["15550100199", [american]],
+      ["+1 5550100199", [american]],
+      ["555-0100-199", [american]],
+      ["(01)00 199", [american]],
+      ["91-23-45-67-89-01", [indian]],
+      ["+912345 678901", [indian]],
+      ["020 7946 0958", [unknown]],
+      ["5550100198", []],
+      ["united STATES", [american]],
+      ["India", [indian]],
+      ["us", [american]],
+      ["In wind", [indian]],
+      ["no", []],
+      ["business", [unknown, indian, american]],
+    ];
+    for (const [search, expected] of searches)
+      expect([search, (await referencesOf(node, { search })).toSorted()]).toEqual([search, expected.toSorted()]);
+    await node.people.rectify("ada@example.com", { phone: "77 88 99", country: "NO" }, later(1));
+    expect(await referencesOf(node, { search: "no norway 778899" })).toHaveLength(3);
+    expect(await referencesOf(node, { search: "us" })).toEqual([]);
+  });
+
   test("stores notes in the history of a message, without changing its version", async ({ node }) => {
     const reference = await store(node);
     const before = await node.messages.find(reference);
-    expect(await node.messages.addNote(reference.toLowerCase(), "Called back", NOON)).toBe(true);
-    expect(await node.messages.addNote(reference, "Wants\nan offer", later(1))).toBe(true);
-    expect(await node.messages.addNote("BC-NONE-00", "x", NOON)).toBe(false);
+    expect(await node.actions.addNote(reference.toLowerCase(), "Called back", NOON)).toBe(true);
+    // The answer to the first call was lost.
+    const key = "8b6f1d0e-0000-4000-8000-000000000001";
+    for (const _ of [1, 2]) expect(await node.actions.addNote(reference, "Wants\nan offer", later(1), key)).toBe(true);
+    expect(await node.actions.addNote("BC-NONE-00", "x", NOON)).toBe(false);
     expect(await node.messages.find(reference)).toEqual(before);
     const notes = [
       { kind: "noted", at: NOON, author: "anna", detail: "Called back" },
@@ -143,11 +179,11 @@ export function listingSuite(test: ContractTest): void {
     await claimOne(node);
     expect(await read()).toBe(last);
     const save = (text: string, savedAt: Date) =>
-      node.messages.saveDraft(newer, { subject: "Re", text, note: "" }, savedAt);
+      node.replies.saveDraft(newer, { subject: "Re", text, note: "" }, savedAt);
     const changes = [
       () => store(node),
       () => finish(node, "delivered"),
-      () => node.messages.addNote(newer, "Called back", NOON),
+      () => node.actions.addNote(newer, "Called back", NOON),
       () => save("Dear", NOON),
       () => save("Dear Ada", later(MINUTE_MS)),
       () => save("", NOON),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "vitest";
-import { StoreRefused, StoreUnavailable } from "../../server/store/model.ts";
+import { StoreRefused, StoreUnavailable } from "../../server/store/errors.ts";
 import { SCHEMA_VERSION } from "../../server/store/schema.ts";
 import { HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
@@ -17,16 +17,16 @@ async function expectRefusal(opening: Promise<unknown>, because: RegExp): Promis
 export function openingSuite(test: ContractTest): void {
   test("opens an empty database on several nodes at once, with one shared secret", async ({ place }) => {
     const nodes = await Promise.all([place.open(), place.open()]);
-    const keys = new Set(nodes.map((node) => Buffer.from(node.secret).toString("hex")));
+    const keys = new Set(nodes.map(({ secret }) => secret));
     expect(keys.size).toBe(1);
     expect([...keys][0]).toMatch(/^[0-9a-f]{64}$/);
     const elsewhere = await untilEnd(openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null }));
-    expect(keys).not.toContain(Buffer.from(elsewhere.secret).toString("hex"));
+    expect(keys).not.toContain(elsewhere.secret);
   });
 
   test.for([
     [null, "restore a backup"],
-    ["1.5", "restore a backup"],
+    ["3.5", "restore a backup"],
     [`${SCHEMA_VERSION + 1}`, "run that version; .+"],
   ] as const)(
     "refuses a database with the schema version %j, and does not change it",
@@ -44,12 +44,12 @@ export function openingSuite(test: ContractTest): void {
 
   test("a failed upgrade changes nothing", async ({ place }) => {
     await (await place.open()).close();
-    // The upgrade from version 1 moves tables, and then fails.
-    const toFirst = ["ALTER TABLE messages ADD COLUMN draft TEXT", "DROP TABLE drafts", "DELETE FROM meta"];
-    for (const statement of [...toFirst, "INSERT INTO meta VALUES ('schema_version', '1')"]) await place.sql(statement);
-    await expectRefusal(place.open(), / does not match its version 1 \(/);
-    await expect(place.sql("SELECT * FROM drafts")).rejects.toThrow(/drafts/);
-    expect(await place.sql("SELECT draft FROM messages")).toEqual([]);
+    // The upgrade adds the column again, and then fails at the next one, which is there.
+    await place.sql("DROP INDEX deliveries_unknown");
+    await place.sql("ALTER TABLE deliveries DROP COLUMN unknown_outcomes");
+    await place.sql("UPDATE meta SET value = '3' WHERE name = 'schema_version'");
+    await expectRefusal(place.open(), / does not match its version 3 \(/);
+    await expect(place.sql("SELECT unknown_outcomes FROM deliveries")).rejects.toThrow(/unknown_outcomes/);
   });
 
   test("refuses a database with another program's messages, and does not change it", async ({ place }) => {
@@ -103,7 +103,7 @@ export function openingSuite(test: ContractTest): void {
 
   test("derives from reports whether the website runs, and its paused channels", async ({ node, other, place }) => {
     const reader = await place.open();
-    const pause = { channel: "hook", reason: "451 later", since: later(-HOUR_MS) } as const;
+    const pause = { channel: "hook", reason: "451 later", since: later(-HOUR_MS), nextAt: later(1) } as const;
     const expectAt = async (ms: number, isRunning: boolean, lastSeenAt: Date | null, pauses: (typeof pause)[]) =>
       expect(await reader.status.website(later(ms))).toEqual({ isRunning, lastSeenAt, pauses });
     await expectAt(0, false, null, []);

@@ -1,5 +1,6 @@
 import { test } from "vitest";
 import type { Retention } from "../../contract/build-settings.ts";
+import type { AcceptanceRules } from "../../server/store/intake.ts";
 import type { StoredMessage } from "../../server/store/model.ts";
 import type { Store } from "../../server/store/store.ts";
 
@@ -7,7 +8,7 @@ import type { Store } from "../../server/store/store.ts";
 export interface Place {
   /** Whether several servers may use it. */
   isShared: boolean;
-  open(options?: { retention?: Retention; account?: string }): Promise<Store>;
+  open(options?: { retention?: Retention; account?: string; rules?: AcceptanceRules }): Promise<Store>;
   /** Runs a statement directly on the database, without the store. */
   sql<Row = unknown>(statement: string): Promise<Row[]>;
 }

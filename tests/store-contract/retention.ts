@@ -17,6 +17,7 @@ import {
   storeAs,
   submissionOf,
   trapped,
+  withChannels,
 } from "./samples.ts";
 
 const KEEP: Retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
@@ -139,15 +140,19 @@ export function retentionSuite(test: ContractTest): void {
 
   test("erases no message with a queued delivery of its mail or a reply; a post that waits ends with its message", async ({
     node,
+    place,
   }) => {
-    const posting = await storeAs(node, "delivered", { channels: ["mail", "hook"] });
+    const posting = await storeAs(await place.open({ rules: withChannels("mail", "hook") }), "delivered");
     const replying = await storeAs(node, "delivered");
-    await node.messages.reply(replying, { key: "1", subject: "Re", text: "Yes" }, NOON);
+    await node.replies.add(replying, { key: "1", subject: "Re", text: "Yes" }, NOON);
     await announce(node, afterDays(23));
     expect([await expiryOf(node, posting), await expiryOf(node, replying)]).toEqual([expect.any(Date), null]);
     expect(await node.retention.purge(afterDays(99))).toEqual([posting]);
     await node.queue.settle(await claimOne(node, NOON, "reply"), { kind: "delivered" }, NOON);
-    expect(await node.retention.purge(afterDays(99))).toEqual([replying]);
+    // The reply is a mail of the conversation, so the erasure is announced again.
+    expect(await node.retention.purge(afterDays(99))).toEqual([]);
+    await announce(node, afterDays(99));
+    expect(await node.retention.purge(afterDays(106))).toEqual([replying]);
   });
 
   test("keeps messages without a limit if RETENTION says so", async ({ place }) => {
@@ -166,7 +171,7 @@ export function retentionSuite(test: ContractTest): void {
     await Promise.all(Array.from({ length: 450 }, () => store(node, trapped())));
     const at = afterDays(14);
     const keyed = submissionOf(messageWith(), { networks: client("client"), idempotencyKey: "key" });
-    await node.intake.accept(keyed, LIMITED, later(12_345, at));
+    await (await place.open({ rules: LIMITED })).intake.accept(keyed, later(12_345, at));
     const clientRows = () => Promise.all([place.sql("SELECT at FROM hits"), place.sql("SELECT 1 FROM keys")]);
     // A hit has a coarse time, so that it does not lead to its message.
     const [[hit], keys] = await clientRows();

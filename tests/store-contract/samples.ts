@@ -22,6 +22,10 @@ export const NO_LIMITS: AcceptanceRules = {
   channels: ["mail"],
 };
 
+export function withChannels(...channels: readonly Channel[]): AcceptanceRules {
+  return { ...NO_LIMITS, channels };
+}
+
 export const LIMITED: AcceptanceRules = {
   ...NO_LIMITS,
   rateLimits: [
@@ -56,12 +60,15 @@ export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
     acceptedAt: NOON,
     isRestricted: false,
     answeredAt: null,
+    newAnswerAt: null,
     quarantineReason: null,
     taught: null,
     footprint: null,
     expiresAt: null,
     version: "1",
-    deliveries: { mail: { state: "queued", changedAt: NOON, dueAt: NOON, attempts: 0, error: null } },
+    deliveries: {
+      mail: { state: "queued", changedAt: NOON, dueAt: NOON, attempts: 0, unknownOutcomes: 0, error: null },
+    },
     ...fields,
   };
 }
@@ -94,14 +101,9 @@ export function client(hash: string): Submission["networks"] {
   return [{ hash, allowance: 1 }];
 }
 
-/** Stores a new message with a delivery on each of the channels, and returns its reference. */
-export async function store(
-  node: Store,
-  submission = submissionOf(),
-  now: Date | null = NOON,
-  channels: readonly Channel[] = ["mail"],
-): Promise<string> {
-  return referenceOf(await node.intake.accept(submission, { ...NO_LIMITS, channels }, now));
+/** Stores a new message, and returns its reference. */
+export async function store(node: Store, submission = submissionOf(), now: Date | null = NOON): Promise<string> {
+  return referenceOf(await node.intake.accept(submission, now));
 }
 
 export function referenceOf(acceptance: Acceptance): string {
@@ -117,8 +119,8 @@ export async function claimOne(node: Store, now = NOON, channel: Channel = "mail
 }
 
 /** Applies the action to these messages; returns the references of those that allowed it. */
-export function act(node: Store, action: Action, references: readonly string[], now = NOON, step?: string) {
-  return node.messages.act(action, { references }, now, step);
+export function act(node: Store, action: Action | "again", references: readonly string[], now = NOON, step?: string) {
+  return node.actions.act(action, { references }, now, step);
 }
 
 /** Brings the mail that is due first to a final state. */
@@ -132,16 +134,10 @@ export async function finish(node: Store, outcome: "delivered" | "failed", now =
 export async function storeAs(
   node: Store,
   state: MessageState,
-  { now = NOON, channels = ["mail"], email = "ada@example.com" }: StoredOptions = {},
+  { now = NOON, email = "ada@example.com" }: { now?: Date; email?: string } = {},
 ): Promise<string> {
   const submission = state === "quarantined" ? trapped(email) : submissionOf(messageWith({ email }));
-  const reference = await store(node, submission, now, channels);
+  const reference = await store(node, submission, now);
   if (state === "delivered" || state === "failed") await finish(node, state, now);
   return reference;
-}
-
-interface StoredOptions {
-  now?: Date;
-  channels?: readonly Channel[];
-  email?: string;
 }

@@ -62,7 +62,7 @@ export async function startBalancer(name: keyof typeof BALANCERS, nodes: readonl
   await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
   // nginx names the configuration line that it warns about.
   expect(program.output()).not.toMatch(/\[warn\] .*\.conf:\d+/);
-  return { ask, plainPort };
+  return { ask, plainPort, output: program.output };
 }
 
 async function prepareNginx({ folder, port, plainPort, nodePorts }: Parts): Promise<string[]> {
@@ -76,7 +76,7 @@ async function prepareNginx({ folder, port, plainPort, nodePorts }: Parts): Prom
     .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
     .replaceAll("listen 80;", `listen 127.0.0.1:${plainPort};`)
     .replaceAll(/listen \[::\]:.+;/g, "")
-    .replaceAll(/\/etc\/ssl\/brighter-carbon\/([^;]+)/g, `"${folder}/$1"`);
+    .replaceAll(/\/etc\/letsencrypt\/live\/www\.example\.com\/([^;]+)/g, `"${folder}/$1"`);
   await writeFile(join(folder, "site.conf"), example);
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (kind) => `${kind}_temp_path "${folder}";`,
@@ -96,7 +96,8 @@ async function prepareCaddy({ folder, port, plainPort, nodePorts }: Parts): Prom
     .replaceAll(/^((?:www\.)?example\.com) \{$/gm, `https://$1:${port} {\n\ttls internal`)
     .replaceAll(/http:\/\/[\w.]+/g, `$&:${plainPort}`);
   const file = join(folder, "Caddyfile");
-  await writeFile(file, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n${example}`);
+  const options = "{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n";
+  await writeFile(file, example.replace(/^\{\n/m, options));
   return ["caddy", "run", "--config", file, "--adapter", "caddyfile"];
 }
 

@@ -6,16 +6,7 @@ import { type BuildManifest, manifestFile } from "../../contract/build-manifest.
 import { parseBuildSettings } from "../../contract/build-settings.ts";
 
 /** The sources of the site. */
-const SOURCES = [
-  "app",
-  "contract",
-  "prerender",
-  "server/mail/compose.ts",
-  "docs/carbon.md",
-  "docs/footprint.md",
-  "vite.config.ts",
-  "package-lock.json",
-];
+const SOURCES = ["app", "contract", "prerender", "server/mail/compose.ts", "vite.config.ts", "package-lock.json"];
 
 /** Builds the site and the inbox, unless the builds are newer than all sources and have the current settings. */
 // biome-ignore lint/style/noDefaultExport: Playwright looks for it.

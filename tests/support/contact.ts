@@ -10,6 +10,7 @@ export const field = (page: Page, label: string) => page.getByLabel(label, { exa
 /** A field of the estimate. */
 export const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name}"]`);
 export const submit = (page: Page) => page.getByRole("button", { name: "Submit" });
+/** A sent message leaves the form empty, and above it the receipt. */
 export const sent = (page: Page) => page.getByText("Message sent successfully!", { exact: true });
 
 /** Fills the form like a visitor, and chooses the country once the list has loaded. */

@@ -9,6 +9,7 @@ export function createFakeClock() {
     /** The number of workers that set timers; one by default. */
     countWorkers: () => 1,
     now: () => new Date(nowMs),
+    elapsedMs: () => nowMs,
     setTimer(callback: () => void, delayMs: number) {
       const timer = { atMs: nowMs + delayMs, callback };
       timers.add(timer);

@@ -31,7 +31,7 @@ const GET_HEADERS = ["range: bytes=0-99\r\n", 'if-none-match: "x"\r\n', "accept-
 type Random = ReturnType<typeof createRandom>;
 
 /** A pseudo-random generator. Each `index` of a seed has its own sequence, so that one case can be repeated alone. */
-function createRandom(seed: number, index: number) {
+export function createRandom(seed: number, index: number) {
   let drawn = 0;
   const next = () => hash("sha256", `${seed} ${index} ${drawn++}`, "buffer").readUInt32LE() / 2 ** 32;
   const int = (below: number) => Math.floor(next() * below);

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Desk } from "../../server/desk/desk.ts";
-import type { Shell } from "../../server/desk/terminal/commands.ts";
-import { runCommand } from "../../server/desk/terminal/run-command.ts";
+import type { Desk } from "../../desk/open-desk.ts";
+import type { Shell } from "../../desk/terminal/commands.ts";
+import { runCommand } from "../../desk/terminal/run-command.ts";
 import { CHANNELS } from "../../server/store/model.ts";
 
 /** The desk of an inbox in this process, on SQLite. */
@@ -15,6 +15,7 @@ export function deskOf(own: Pick<Desk, "store" | "dataDir" | "account">): Desk {
   const settings = {
     program: "messages",
     channels: CHANNELS,
+    leftFiles: () => [],
     mailTo: "team@example.com",
     replyTexts: () => ({ replies, facts: {}, signature: "The team" }),
   };

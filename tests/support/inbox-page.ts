@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test as base } from "@playwright/test";
-import { type Inbox, startInbox } from "../../server/desk/browser/serve.ts";
+import { type Inbox, startInbox } from "../../desk/browser/serve.ts";
 import type { Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { deskOf } from "./inbox-command.ts";
@@ -58,7 +58,7 @@ async function start() {
     await stop();
     const store = await openStoreInProcess({ dataDir, databaseUrl: null, account: "operator" });
     const desk = deskOf({ store, dataDir, account: "operator" });
-    const inbox = await startInbox({ desk, filesDir: "dist-inbox", port, onDefect: console.error });
+    const inbox = await startInbox({ desk, filesDir: "dist/inbox", port, onDefect: console.error });
     run = { inbox, store };
     token = new URL(inbox.url).hash.slice(1);
   };
@@ -71,6 +71,9 @@ async function start() {
     token: () => token,
     stop,
     restart,
+    dataDir,
+    /** As if the inbox had been silent for long: a restore then believes that it is gone. */
+    forget: () => run?.store.status.closeInbox(),
     async close() {
       await stop();
       await store.close();

@@ -1,5 +1,5 @@
 // Installs a Chromium for tests and tools if none is installed, and with --test-programs the programs that tests run.
-// scripts/setup.mjs starts it.
+// `npm test` and `npm run test:rest` start it.
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { findChromium, findHeadlessShell, HEADLESS_SHELL, isInstalled, TEST_PROGRAMS } from "./programs.ts";
@@ -23,7 +23,9 @@ function installChromium(): void {
   if (findChromium()) return;
   console.error("Installing Playwright's own Chromium ...");
   const { status } = spawnSync("npx", ["playwright", "install", "chromium"], { stdio: ["ignore", 2, 2] });
-  process.exitCode = status ?? 1;
+  if (status === 0) return;
+  console.error("Could not install Chromium. Install Chromium or Chrome yourself, or set CHROMIUM_PATH to its path.");
+  process.exitCode = 1;
 }
 
 function installTestPrograms(): void {

@@ -24,7 +24,7 @@ export type Behaviour =
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /** A real SMTP server on the loopback interface. Its STARTTLS certificate is self-signed. */
-export async function startMailServer(options: { hasTls?: boolean; hasSmtpUtf8?: boolean } = {}) {
+export async function startMailServer(options: { hasTls?: boolean; hasSmtpUtf8?: boolean; port?: number } = {}) {
   /** Every mail whose content arrived completely, including those that were not acknowledged. */
   const mails: ReceivedMail[] = [];
   /** The passwords that clients sent. */
@@ -91,7 +91,7 @@ export async function startMailServer(options: { hasTls?: boolean; hasSmtpUtf8?:
   });
   // Some tests disconnect a client on purpose.
   server.on("error", () => {});
-  server.listen(0, "127.0.0.1");
+  server.listen(options.port ?? 0, "127.0.0.1");
   await once(server.server, "listening");
 
   return {

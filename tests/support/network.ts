@@ -13,6 +13,8 @@ export type Weather =
   | { kind: "trickle"; byteEveryMs: number }
   | { kind: "cut-before" | "cut-after" | "silent-after"; word: string };
 
+export type Network = Awaited<ReturnType<typeof startNetwork>>;
+
 /** A real network between a program and a server on this machine. The test decides how it behaves. */
 export async function startNetwork(targetPort: number) {
   let weather: Weather = { kind: "open" };

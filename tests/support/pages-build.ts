@@ -18,12 +18,12 @@ export function makePagesBuild() {
   const remove = () => {
     for (const dir of [siteDir, folder]) rmSync(dir, { recursive: true, force: true });
   };
-  return { siteDir, pagesDir, outDir: join(folder, "dist"), remove };
+  return { siteDir, pagesDir, distDir: join(folder, "dist"), remove };
 }
 
 /** Builds the site of another folder, like `npm start` (draft) or `npm run build`. */
 export function buildPages(
-  { siteDir, outDir }: Record<"siteDir" | "outDir", string>,
+  { siteDir, distDir }: Record<"siteDir" | "distDir", string>,
   mode: "draft" | "production" = "draft",
 ): { status: number | null; output: string } {
   const command = ["build", "--logLevel", "warn", "--mode", mode, "--config", "tests/fixtures/pages.vite.config.ts"];
@@ -36,7 +36,7 @@ export function buildPages(
       NO_COLOR: "1",
       PATH: `node_modules/.bin:${process.env.PATH}`,
       SITE_DIR: siteDir,
-      OUT_DIR: outDir,
+      DIST_DIR: distDir,
     },
     timeout: 240_000,
   });

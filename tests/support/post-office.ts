@@ -6,12 +6,12 @@ import { readTexts } from "../../prerender/texts.ts";
 import type { ComposedMail, MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer } from "../../server/mail/smtp.ts";
-import { mailSender } from "../../server/outbox/mail.ts";
 import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../../server/outbox/outbox.ts";
+import { mailSender } from "../../server/outbox/senders.ts";
 import type { Channel, StoredMessage } from "../../server/store/model.ts";
 import type { Store } from "../../server/store/store.ts";
 import { systemClock } from "../../server/time.ts";
-import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { messageWith, NO_LIMITS, store as send, submissionOf } from "../store-contract/samples.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { startMailServer } from "./mail-server.ts";
@@ -40,7 +40,7 @@ export async function openPostOffice({
   channels?: readonly Channel[];
 } = {}) {
   const dataDir = await makeScratchFolder();
-  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }));
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl, rules: { ...NO_LIMITS, channels } }));
   const clock = createFakeClock();
   const log = createRecordingLog();
   onTestFinished(() => {
@@ -58,7 +58,7 @@ export async function openPostOffice({
   function accept(fields?: Partial<ContactMessage>, isTrapped = false): Promise<string> {
     accepted += 1;
     const message = messageWith({ email: "ada@example.org", message: `How many credits? (${accepted})`, ...fields });
-    return send(store, submissionOf(message, { isTrapped }), clock.now(), channels);
+    return send(store, submissionOf(message, { isTrapped }), clock.now());
   }
   async function message(reference: string): Promise<StoredMessage> {
     const found = await store.messages.find(reference);

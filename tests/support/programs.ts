@@ -8,6 +8,7 @@ export const PROGRAM_PATH = [process.env.PATH ?? "", "/usr/sbin", "/sbin"].join(
 /** The programs that tests run besides Chromium, with their Debian packages: tools, two browsers, the screen reader. */
 export const TEST_PROGRAMS = {
   caddy: ["caddy"],
+  dovecot: ["dovecot-imapd"],
   ffmpeg: ["ffmpeg"],
   firefox: ["firefox-esr"],
   mount: ["mount"],

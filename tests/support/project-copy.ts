@@ -5,7 +5,7 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 /** A copy of the files that a build and `npm run dev` need, so that a test can change them. It has no build. */
 export async function copyProject(...more: readonly string[]): Promise<string> {
   const copy = await makeScratchFolder();
-  const names = ["app", "contract", "docs", "prerender", "scripts", "server", "package.json", "vite.config.ts"];
+  const names = ["app", "contract", "prerender", "scripts", "server", "package.json", "vite.config.ts"];
   // Leaves out the Node in scripts/node-runtime.
   const filter = (path: string) => !path.endsWith("/node_modules");
   for (const name of [...names, ...more]) await cp(name, join(copy, name), { recursive: true, filter });

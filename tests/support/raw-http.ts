@@ -57,7 +57,7 @@ export function drip(socket: Socket, everyMs: number): void {
 
 /** The path of the film, which is the largest file of the site. */
 export function filmPath(): string {
-  const path = /\/media\/first-light\.av1[^"]+\.mp4/.exec(readFileSync("dist/index.html", "utf8"))?.[0];
+  const path = /\/media\/first-light\.av1[^"]+\.mp4/.exec(readFileSync("dist/site/index.html", "utf8"))?.[0];
   if (!path) throw new Error("The home page names no film.");
   return path;
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { runCommand } from "../../server/desk/terminal/run-command.ts";
+import { runCommand } from "../../desk/terminal/run-command.ts";
 
 // With the compile cache, a command starts four times as fast.
 const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/server", import.meta.url));
-const CLI = fileURLToPath(new URL("../../server/desk/command.ts", import.meta.url));
+const CLI = fileURLToPath(new URL("../../desk/command.ts", import.meta.url));
 
 type Env = Readonly<Record<string, string>>;
 

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PROGRAM_PATH } from "./programs.ts";
 
@@ -52,6 +53,20 @@ export async function startServer(
   }
 }
 
+/** Runs a server that must exit by itself. */
+export async function failToStart(
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; error: string }> {
+  const child = spawn(process.execPath, ["server/main.ts"], {
+    env: { PATH: process.env.PATH, PORT: "0", ...env },
+    timeout: START_MS,
+    killSignal: "SIGKILL",
+  });
+  const [[code], error, output] = await Promise.all([once(child, "exit"), text(child.stderr), text(child.stdout)]);
+  if (output.includes('"event":"ready"')) throw new Error(`It reported that it is ready, and then failed:\n${output}`);
+  return { code, error };
+}
+
 /**
  * Starts a program and resolves once it accepts connections: on `port` if given, otherwise on the port that it prints
  * as "on localhost:3000" or "on http://localhost:3000". The command `node` means the Node that runs this. Rejects with
@@ -71,10 +86,10 @@ export async function startProgram(
   let isReady = false;
   const printedPort = Promise.withResolvers<number>();
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      const printed = isReady ? undefined : / on (?:http:\/\/)?localhost:(\d+)\s/.exec(output)?.[1];
-      if (printed !== undefined) printedPort.resolve(Number(printed));
+    stream.setEncoding("utf8").on("data", (printed: string) => {
+      output += printed;
+      const found = isReady ? undefined : / on (?:http:\/\/)?localhost:(\d+)\s/.exec(output)?.[1];
+      if (found !== undefined) printedPort.resolve(Number(found));
     });
   }
 

@@ -66,7 +66,7 @@ test("going back to any page is instant, because the browser caches the whole pa
 });
 
 test("a first view receives the bytes that the footer's figure was computed from", async ({ site }) => {
-  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
+  const { pages } = JSON.parse(readFileSync("dist/site/carbon.json", "utf8")) as {
     pages: { page: string; screen?: string; bytes: number }[];
   };
   for (const path of PAGES) {

@@ -10,7 +10,7 @@ import { startServer } from "../../support/run-server.ts";
 test("the form on a static host sends to API_BASE on another origin, if that allows it", async ({ page }) => {
   let apiBase = "";
   const host = createServer(async (request, response) => {
-    const path = `dist${request.url?.replace(/\/$/, "/index.html")}`;
+    const path = `dist/site${request.url?.replace(/\/$/, "/index.html")}`;
     const file = await readFile(path).catch(() => "");
     response.setHeader("content-type", CONTENT_TYPE[extname(path)] ?? "");
     // As if built with API_BASE. Without a policy, so that only the API's headers can block the request.

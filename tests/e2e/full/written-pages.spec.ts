@@ -15,7 +15,7 @@ const test = base.extend<object, { origin: string }>({
       try {
         const { status, output } = buildPages(build);
         expect(status, output).toBe(0);
-        app = await openApp({}, {}, { build: loadBuild(build.outDir) });
+        app = await openApp({}, {}, { build: loadBuild(build.distDir) });
         await use(`http://127.0.0.1:${await listen(app)}`);
       } finally {
         await app?.close();
