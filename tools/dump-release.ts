@@ -74,20 +74,33 @@ async function dump(file: string, dialect: typeof sqliteDialect, env: NodeJS.Pro
   const end = isSqlite ? [`PRAGMA application_id = ${APPLICATION_ID}`] : numbered.map(dialect.continueIds);
   const text = [...statements, ...rows, ...end].map((statement) => `${statement};\n`).join("");
   writeFileSync(join(RELEASES, version, file), text);
-  const exported = execFileSync(process.execPath, ["server/desk/command.ts", "export", "--json"], {
+  const exported = execFileSync(process.execPath, ["desk/command.ts", "export", "--json"], {
     env,
     encoding: "utf8",
   });
   writeFileSync(join(RELEASES, version, "messages.json"), exported);
 }
 
-async function addRows({ messages, people }: Store): Promise<void> {
+async function addRows({ mailbox, messages, actions, people, replies }: Store): Promise<void> {
   const now = new Date("2026-01-16T09:00:00Z");
   const [delivered] = await messages.list({ state: "delivered" });
   if (!delivered) throw new Error(`The dump of ${last} has no delivered message`);
-  await messages.saveDraft(delivered.reference, { subject: "Not sent yet", text: "Dear Ada", note: "" }, now);
-  await messages.addNote(delivered.reference, "Noted with a name", now);
+  await replies.saveDraft(delivered.reference, { subject: "Not sent yet", text: "Dear Ada", note: "" }, now);
+  await actions.addNote(delivered.reference, "Noted with a name", now);
   await people.rectify(delivered.email, { email: "former@example.com" }, now);
+  await mailbox.lease(["INBOX"], "token", 1000, now);
+  await mailbox.begin({ name: "INBOX", uidValidity: 1, lastUid: 0 }, "token", now);
+  const { id, reference } = delivered;
+  const answer = { id, reference, sender: "grace@example.com", senderName: "Grace", isOfSender: true };
+  const mail = {
+    mailId: "<1@mail.example>",
+    subject: "Re: wind",
+    text: "Tuesday, please",
+    attachments: [{ name: "plan.pdf", bytes: 1000 }],
+  };
+  await mailbox.record("INBOX", "token", 1, { ...answer, ...mail, kind: "received", sentAt: now }, now);
+  await people.erase("ivan@example.com");
+  await people.finishErasure();
 }
 
 function quoted(text: string): string {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ContactMessage, EMPTY_MESSAGE } from "../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate } from "../contract/footprint/arithmetic.ts";
 import { parseFootprint } from "../contract/footprint/parsing.ts";
+import { parseConfig } from "../server/config.ts";
 import type { Outcome } from "../server/store/queue.ts";
 import { createStore, openDatabase, type Store } from "../server/store/store.ts";
 import { findFreePort, startProgram } from "../tests/support/run-server.ts";
@@ -17,7 +18,7 @@ interface RunningInbox {
 
 export async function startInbox(env: Readonly<Record<string, string>>): Promise<RunningInbox> {
   const port = await findFreePort();
-  const { output, stop } = await startProgram(["node", "server/desk/command.ts", "inbox", "--port", String(port)], {
+  const { output, stop } = await startProgram(["node", "desk/command.ts", "inbox", "--port", String(port)], {
     env,
     port,
   });
@@ -71,7 +72,9 @@ export async function startSampleInbox(): Promise<RunningInbox> {
 
 export async function openSampleStore(dataDir: string, databaseUrl: string | null = null): Promise<Store> {
   const retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
-  const settings = { dataDir, databaseUrl, retention };
+  const channels = ["mail"] as const;
+  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, spamFilter: true, channels };
+  const settings = { dataDir, databaseUrl, retention, rules };
   return createStore(await openDatabase(settings), settings);
 }
 
@@ -83,15 +86,8 @@ interface Arrival {
 
 export function acceptMessage(store: Store, fields: Partial<ContactMessage>, arrival: Arrival = {}) {
   const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
-  const rules = {
-    referencePrefix: "BC",
-    rateLimits: [],
-    hourlyLimit: null,
-    spamFilter: true,
-    channels: ["mail"] as const,
-  };
   const message = { ...EMPTY_MESSAGE, ...fields };
-  return store.intake.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
+  return store.intake.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, acceptedAt);
 }
 
 async function fillStore(store: Store): Promise<void> {
@@ -112,7 +108,7 @@ async function fillStore(store: Store): Promise<void> {
       outcome = {
         kind: "deferred",
         delayMs: 3_600_000,
-        error: "no connection to the mail server, or a broken connection (ECONNREFUSED)",
+        error: "the mail server at smtp.example.org:587 refuses connections",
       };
     } else if (index % 17 === 3) {
       outcome = { kind: "failed", error: "550 mailbox refused by the mail server (RCPT TO)" };
@@ -120,6 +116,15 @@ async function fillStore(store: Store): Promise<void> {
     await store.queue.settle(claim, outcome, deliveredAt);
     // Includes the oldest ones, because the list would otherwise announce their erasure.
     if (index > 40 || (index > 8 && index % 4 > 0))
-      await store.messages.act("answer", { references: [accepted.reference] }, deliveredAt);
+      await store.actions.act("answer", { references: [accepted.reference] }, deliveredAt);
   }
+}
+
+// `npm run sample`: for the inbox of `npm run dev`.
+if (import.meta.main) {
+  const dataDir = `${parseConfig(process.env).dataDir}-dev`;
+  const store = await openSampleStore(dataDir);
+  await fillStore(store);
+  await store.close();
+  console.log(`Added 61 sample messages to ${dataDir}`);
 }

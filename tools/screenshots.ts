@@ -87,7 +87,7 @@ try {
 
 async function take(context: BrowserContext, { path, isInbox, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
-  await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
+  await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/site/500.html" }));
   // The inbox always waits for updates, so its network is never idle.
   if (isInbox) await page.goto(`${inbox.origin}${path}#${inbox.token}`);
   else await page.goto(server.url + path, { waitUntil: "networkidle" });

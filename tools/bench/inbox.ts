@@ -6,7 +6,7 @@ import { type Browser, chromium } from "@playwright/test";
 import { createTRPCClient, httpLink } from "@trpc/client";
 import pg from "pg";
 import superjson from "superjson";
-import type { Router } from "../../server/desk/operations.ts";
+import type { Router } from "../../desk/operations.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { chromiumOptions } from "../../tests/support/programs.ts";
 import { startPostgres } from "../../tests/support/run-postgres.ts";

@@ -86,7 +86,7 @@ function withBothServers<T>(measure: (ours: string, handWritten: string) => Prom
   const startBare = async (folder: string) => {
     await mkdir(join(folder, "contact"));
     await copyCompressed("tools/bench/hand-written-contact.html", join(folder, "contact/index.html"));
-    await copyCompressed("dist/favicon.svg", join(folder, "favicon.svg"));
+    await copyCompressed("dist/site/favicon.svg", join(folder, "favicon.svg"));
     await copyFile("app/media/display.woff2", join(folder, "display.woff2"));
     return startProgram(["node", "tools/bench/bare-server.ts", folder]);
   };

@@ -34,7 +34,7 @@ function startOurs(folder: string): Promise<RunningProgram> {
 async function throughput(): Promise<BenchTable> {
   const rates: Record<"bare" | "ours", number[]> = { bare: [], ours: [] };
   // Sends the same compressed page as our server, as an upper bound.
-  const startBare = () => startProgram([...ONE_CORE, "node", "tools/bench/bare-server.ts", "dist"]);
+  const startBare = () => startProgram([...ONE_CORE, "node", "tools/bench/bare-server.ts", "dist/site"]);
   await withServer(startBare, (bare) =>
     withServer(startOurs, async (ours) => {
       for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
