@@ -54,8 +54,8 @@ function Shell() {
 }
 
 /**
- * Focuses the heading of a new screen, or, back on the list, the row of the message that was open. Also focuses the
- * heading if new data has removed the focused element, such as the pressed button.
+ * Focuses the heading of a new screen, or, back on the list, the row of the message that was open, or the field that the
+ * address names. Also focuses the heading if new data has removed the focused element, such as the pressed button.
  */
 function FocusOnArrival(): null {
   const location = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation });
@@ -68,6 +68,7 @@ function FocusOnArrival(): null {
     const last = before.current;
     before.current = location;
     if (!last || !location || last.pathname === location.pathname) return;
+    if (location.hash !== "") return document.getElementById(location.hash)?.focus();
     const row = document.getElementById(rowId(last.pathname.replace("/messages/", "")));
     if (row) row.focus();
     else focusTitle();

@@ -2,7 +2,7 @@ import { site } from "virtual:site";
 import { Alert, Button, Group, Menu, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { getHotkeyHandler } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { quote } from "../../contract/quoted-text.ts";
 import { asSentence, visible } from "../../contract/text.ts";
 import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_STATES } from "../words.ts";
@@ -28,7 +28,7 @@ interface ReplyProps {
   writing: Writing;
   now: Date;
   goToNext: () => Promise<void>;
-  goBack: () => Promise<void>;
+  goBack: (hash: string) => Promise<void>;
   show: (dialog: ReactNode) => void;
 }
 
@@ -124,6 +124,10 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
   const [to, setTo] = useState(email);
   const [hasCursor, setHasCursor] = useState(false);
   const isReady = !isSending && replyRefusal === null;
+  // The message may load after the arrival on its screen.
+  useEffect(() => {
+    if (location.hash === `#${FIELD_ID}`) focusReply();
+  }, []);
 
   const send = (isNext: boolean, since: Date) => {
     const { pathname } = location;
@@ -299,7 +303,7 @@ function DraftState({ writing: { draft, elsewhere, showStored }, now }: { writin
 }
 
 /** A failed attempt can be repeated from its notice. */
-export function takeBack(reference: string, key: string | undefined, goBack: () => Promise<void>): void {
+export function takeBack(reference: string, key: string | undefined, goBack: ReplyProps["goBack"]): void {
   void attempt(`take back ${key ?? reference}`, async () => {
     let taken: Awaited<ReturnType<typeof call.takeBackReply.mutate>>;
     try {
@@ -309,7 +313,7 @@ export function takeBack(reference: string, key: string | undefined, goBack: () 
       const undo = isRefused(error) ? undefined : () => takeBack(reference, key, goBack);
       return { tone: "failure", text: describeFailure(error), undo };
     }
-    await goBack();
+    await goBack(FIELD_ID);
     await reloadAll();
     if (taken.outcome === "stopped") {
       const details = ["It may have been sent before, so it stays in the history."];

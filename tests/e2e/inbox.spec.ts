@@ -389,11 +389,15 @@ test("a reply is stored, sent or waits, and can be taken back", async ({ page, i
   await text.focus();
   await page.keyboard.press("Control+Shift+Enter");
   await expect(notice(page)).toContainText(/Stored\. Goes out at \d\d:\d\d:\d\d\./);
+  // Also on a slow machine, where the screen appears after the answer.
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send("Emulation.setCPUThrottlingRate", { rate: 12 });
   await page.keyboard.press("z");
   await expect(notice(page)).toContainText("The reply was not sent. It is a draft again.");
   await expect(title(page)).toHaveText("Ada Lovelace");
   await expect(text).toHaveValue("Dear Ada");
   await expect(text).toBeFocused();
+  await devTools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
   // The call arrives, but its answer is lost, and the operator does not wait for it.
   const left = Promise.withResolvers<void>();
   await page.route("**/operations/reply*", async (route) => {
