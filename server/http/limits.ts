@@ -75,18 +75,16 @@ function pipeliningLimiter(maxPipelined: number) {
   };
 }
 
-/** Counts names in windows of ten minutes, on this node. Forgets the oldest of too many names. */
+/** Counts names on this node, in windows of ten minutes. A window ends sooner if it has too many names. */
 export function countPerWindow(most: number, { windowMs, maxCounted }: Limits) {
   const counts = new Map<string, number>();
   let endsAtMs = Number.NEGATIVE_INFINITY;
   return {
     note(name: string, nowMs: number): void {
-      if (nowMs >= endsAtMs) {
+      if (nowMs >= endsAtMs || counts.size >= maxCounted) {
         counts.clear();
         endsAtMs = nowMs + windowMs;
       }
-      const [first] = counts.keys();
-      if (first !== undefined && counts.size >= maxCounted && !counts.has(name)) counts.delete(first);
       counts.set(name, (counts.get(name) ?? 0) + 1);
     },
     waitMs: (name: string, nowMs: number) => ((counts.get(name) ?? 0) < most ? 0 : Math.max(0, endsAtMs - nowMs)),
