@@ -160,11 +160,10 @@ function startWorker(sender: Sender, options: WorkerOptions) {
   /** The life of a claimed delivery. Never rejects. */
   async function deliver(claim: Claim): Promise<void> {
     const startedAtMs = clock.elapsedMs();
-    const { outcome, error, answer } = stopping.aborted ? RETURNED : await tryToSend(claim, line);
+    const { outcome, error, answer } = await tryToSend(claim, line);
     if (answer !== undefined && pause.note(answer, claim.claimedAt) === "ended") isFlushWanted = true;
     const isSaved = await save(claim, outcome, line);
     unsaved.delete(claim);
-    if (outcome.kind === "returned") return;
     meter?.attempted(channel, isSaved ? outcome.kind : "unmarked");
     if (!isSaved) return;
     const nowMs = claim.claimedAt.getTime() + clock.elapsedMs() - startedAtMs;
@@ -223,8 +222,6 @@ interface Attempt {
   error?: string;
   answer?: Failure | null;
 }
-
-const RETURNED: Attempt = { outcome: { kind: "returned" } };
 
 /** Never rejects. */
 async function tryToSend(claim: Claim, line: Line): Promise<Attempt> {

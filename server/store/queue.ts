@@ -30,11 +30,10 @@ export interface Claim {
 
 /**
  * How an attempt ended. `deferred`: the next one is due after the delay. `paused`: the channel can send nothing at the
- * moment, so the attempt does not count. `returned`: it was not tried and leaves no trace. `skipped`: a rule forbids it
- * for good. `isUnknown`: it may have arrived.
+ * moment, so the attempt does not count. `skipped`: a rule forbids it for good. `isUnknown`: it may have arrived.
  */
 export type Outcome =
-  | { kind: "delivered" | "returned" }
+  | { kind: "delivered" }
   | { kind: "deferred"; delayMs: number; error: string; isUnknown?: boolean }
   | { kind: "paused" | "failed"; error: string; isUnknown?: boolean }
   | { kind: "skipped"; error: string };
@@ -103,7 +102,6 @@ const DELIVERED = ending(
 );
 const DEFERRED = ending("due_at = $5, error = $6", IS_MINE);
 const PAUSED = ending("error = $5, attempts = attempts - 1", IS_MINE);
-const RETURNED = ending("attempts = attempts - 1", IS_MINE);
 /** An operator quarantined the message during the attempt. */
 const HELD = ending("error = $5", "state = 'quarantined' AND lease_token = $3");
 /** Nobody sends it now ($2), and as many attempts as its channel allows ($3) may have arrived. */
@@ -128,8 +126,6 @@ async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): 
       return run(DEFERRED, now.getTime() + outcome.delayMs, outcome.error);
     case "paused":
       return run(PAUSED, outcome.error);
-    case "returned":
-      return run(RETURNED);
   }
 }
 
@@ -222,7 +218,7 @@ export function createQueue(database: Database, secret: string, author: string |
         const isRecorded = await record(query, claim, outcome, now);
         const held = [message.id, channel, claim.token, isKnown(outcome), detail];
         if (!isRecorded && (await query(HELD, held)).length === 0) return false;
-        if (kind !== "returned") await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
+        await addEvents(sql, [message.id], { kind, at: now, channel, detail, author });
         if (kind === "delivered" && reply) {
           await query("UPDATE replies SET sent_at = $3 WHERE message_id = $1 AND key = $2", [
             message.id,
