@@ -140,7 +140,8 @@ function startWorker(sender: Sender, options: WorkerOptions) {
       const claims = await store.queue.claim(channel, room, LEASE_MS, time());
       for (const claim of claims) start(claim);
       // Fails only after the claim, so that it prevents no sending.
-      if (isFlushWanted) isFlushWanted = (await store.queue.flushBacklog(channel, time())) === null;
+      if (isFlushWanted) await store.queue.flushBacklog(channel, time());
+      isFlushWanted = false;
       const dueInMs = claims.length === room ? null : await store.queue.dueInMs(channel, time());
       // Another server has locked the due deliveries that were not claimed, and may release them.
       if (dueInMs !== null) rounds.soon(dueInMs > 0 ? dueInMs : SHORTEST_WAIT_MS);

@@ -58,11 +58,10 @@ export interface DeliveryCount {
 const LONGEST_WAIT_MS = 1.1 * HOUR_MS;
 /** Longer than an attempt may take, so that a worker takes over only from a dead one. */
 export const LEASE_MS = 5 * MINUTE_MS;
-/** A flush spreads deliveries over this time, and no other node flushes within it. */
+/** A flush spreads deliveries over this time. */
 const SPREAD_MS = MINUTE_MS;
 /** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
-const LONG = { isLong: true };
 
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
@@ -266,28 +265,23 @@ export function createQueue(database: Database, secret: string, author: string |
     },
 
     /**
-     * Spreads all deliveries that wait for a later attempt over the next minute, and returns their row numbers. That
-     * attempt does not count, unless the delivery has waited for more than five days. Returns `null` if an outbox of
-     * any node did this within the last minute.
+     * Spreads all deliveries that wait for a later attempt over the next minute. That attempt does not count, unless the
+     * delivery has waited for more than five days.
      */
-    flushBacklog(channel: Channel, given: Date | null): Promise<number[] | null> {
-      return transaction(async (sql) => {
-        const now = await timeOf(sql, given);
-        const [isFirst] = await sql.query(
-          `INSERT INTO meta VALUES ($1, CAST(${NOW} AS TEXT)) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-           WHERE abs(CAST(meta.value AS BIGINT) - ${NOW}) >= ${SPREAD_MS} RETURNING name`,
-          [`flushed.${channel}`, now],
-        );
-        if (!isFirst) return null;
-        // The factor is prime, so that consecutive messages are spread evenly.
-        return readColumn<number>(
-          sql.query,
-          `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
+    async flushBacklog(channel: Channel, given: Date | null): Promise<void> {
+      await transaction(
+        async (sql) => {
+          // The factor is prime, so that consecutive messages are spread evenly. What is due then is left alone, so that
+          // two nodes that do this at once change every delivery once.
+          await sql.query(
+            `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
              WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
-           WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS} RETURNING message_id`,
-          [channel, now],
-        );
-      }, LONG);
+           WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS}`,
+            [channel, await timeOf(sql, given)],
+          );
+        },
+        { isLong: true },
+      );
     },
 
     /**

@@ -272,8 +272,10 @@ export function deliveriesSuite(test: ContractTest): void {
     for (const channel of ["mail", "hook"] as const) {
       expect(await node.queue.claim(channel, 5, MINUTE_MS, later(HOUR_MS))).toEqual([]);
       expect(await node.queue.dueInMs(channel, NOON)).toBeNull();
-      expect(await node.queue.flushBacklog(channel, later(-DAY_MS))).toEqual([]);
+      await node.queue.flushBacklog(channel, later(-DAY_MS));
     }
+    const [{ deliveries } = {}] = await node.messages.list({});
+    expect(deliveries).toMatchObject({ mail: { dueAt: NOON }, hook: { dueAt: NOON } });
     expect(await node.queue.countDeliveries()).toEqual([]);
     await node.people.restrict("ada@example.com", false, later(HOUR_MS));
     // Its waiting time starts when the restriction is lifted.
@@ -284,7 +286,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.queue.claim("mail", 5, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
   });
 
-  test("makes a channel's waiting deliveries due in a minute, once for all nodes", async ({ place }) => {
+  test("makes a channel's waiting deliveries due in a minute, each once", async ({ place }) => {
     const rules = withChannels("mail", "hook");
     const [node, other] = [await place.open({ rules }), await place.open({ rules })];
     const ids: number[] = [];
@@ -298,17 +300,15 @@ export function deliveriesSuite(test: ContractTest): void {
     }
     const [soon = 0, ...waiting] = ids;
     const flush = (one: Store, now: Date) => one.queue.flushBacklog("hook", now);
-    const answers = await Promise.all([flush(node, NOON), flush(other, NOON)]);
-    expect(answers.map((flushed) => flushed?.sort() ?? [])).toEqual(expect.arrayContaining([[], waiting]));
+    await Promise.all([flush(node, NOON), flush(other, NOON)]);
     expect(await hookOf(soon)).toMatchObject({ attempts: 7, dueAt: later(MINUTE_MS) });
     const hooks = await Promise.all(waiting.map(hookOf));
     // Such an attempt does not count, unless the message has waited for days.
     expect(hooks.map((hook) => hook?.attempts)).toEqual([6, 6, 7]);
     const dueInMs = hooks.map((hook) => Number(hook?.dueAt) - NOON.getTime());
     expect(dueInMs.filter((ms) => ms >= 0 && ms < MINUTE_MS)).toEqual([...new Set(dueInMs)]);
-    expect([await flush(other, later(MINUTE_MS - 1)), await flush(other, later(MINUTE_MS))]).toEqual([null, []]);
-    // The clock was set back.
-    expect(await flush(node, later(-HOUR_MS))).toHaveLength(4);
+    await flush(other, later(MINUTE_MS));
+    expect(await Promise.all(waiting.map(hookOf))).toEqual(hooks);
   });
 
   test("counts waiting, failed and quarantined deliveries, with their times", async ({ node }) => {
