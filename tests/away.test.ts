@@ -81,6 +81,7 @@ describe("with SQLite", () => {
     const ended = Promise.withResolvers<StoreUnavailable>();
     const store = await openStore({ dataDir, databaseUrl: null }, { isServer: true, onEnd: ended.resolve });
     await unlink(sqliteFile(dataDir));
+    await expect(store.messages.changeToken()).rejects.toThrow(StoreLost);
     expect(await ended.promise).toMatchObject({ name: "StoreLost", message: expect.stringContaining("was removed") });
     await store.close().catch(() => {});
   });

@@ -2,4 +2,4 @@ import { workerData } from "node:worker_threads";
 import { openHere } from "./store.ts";
 import { serveThread } from "./thread.ts";
 
-await serveThread((onEnd) => openHere(workerData, { isServer: true, onEnd }));
+await serveThread(() => openHere(workerData, { isServer: true }));

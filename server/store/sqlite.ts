@@ -87,13 +87,11 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
-type OnLost = (error: StoreUnavailable) => void;
-
 /**
- * Opens the file; creates it if necessary. Safe if several processes do so at once. `onLost` is called once if the files
- * are no longer those that were opened. From then on every call rejects, until the file is back if it may be reopened.
+ * Opens the file; creates it if necessary. Safe if several processes do so at once. Once the files are no longer those
+ * that were opened, every call rejects with StoreLost, until the file is back if it may be reopened.
  */
-export async function openSqlite(file: string, onLost: OnLost = () => {}, mayReopen = false): Promise<Database> {
+export async function openSqlite(file: string, mayReopen = false): Promise<Database> {
   requireSafeVersion(versions.sqlite ?? "");
   createPrivateFile(file);
   // Keeps statements out of each other's transactions.
@@ -102,10 +100,10 @@ export async function openSqlite(file: string, onLost: OnLost = () => {}, mayReo
     inTurn(work).catch((error) => {
       throw toStoreError(error);
     });
-  let opened = await run(() => connect(file, onLost));
+  let opened = await run(() => connect(file));
   const runOnFile = <T>(work: (connection: typeof opened) => Promise<T>) =>
     run(async () => {
-      if (mayReopen && opened.upkeep.isBack()) opened = await connect(file, onLost);
+      if (mayReopen && opened.upkeep.isBack()) opened = await connect(file);
       await opened.upkeep.verify();
       return work(opened).catch((error) => {
         if (isDamage(error)) markDamaged(opened.db);
@@ -135,7 +133,7 @@ export async function openSqlite(file: string, onLost: OnLost = () => {}, mayReo
   };
 }
 
-async function connect(file: string, onLost: OnLost) {
+async function connect(file: string) {
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   try {
     requireOwnFile(db, file);
@@ -145,7 +143,7 @@ async function connect(file: string, onLost: OnLost) {
     db.close();
     throw error;
   }
-  return { db, query: queryOf(db), upkeep: createUpkeep(db, file, onLost) };
+  return { db, query: queryOf(db), upkeep: createUpkeep(db, file) };
 }
 
 /** The system releases the lock when the process ends. Throws StoreRefused if another website holds it. */
@@ -169,9 +167,9 @@ export function lockFolder(
   return () => lock[Symbol.dispose]();
 }
 
-function createUpkeep(db: DatabaseSync, file: string, onLost: OnLost) {
+function createUpkeep(db: DatabaseSync, file: string) {
   const files = rememberFiles(file);
-  let loss: StoreUnavailable | null = null;
+  let loss: StoreLost | null = null;
   let logVersion: string | null = null;
 
   async function verify(): Promise<void> {
@@ -180,7 +178,6 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: OnLost) {
       loss = new StoreLost({ problem, remedy: "put the files back or restore a backup, then restart" });
       db.close();
       files.removeStrays();
-      onLost(loss);
     }
     if (loss) throw loss;
   }

@@ -38,7 +38,7 @@ export interface StoreOptions {
    * or upgrades the tables. Otherwise a database of another version is refused, because its website may be using it.
    */
   isServer?: boolean;
-  /** Called once if the open store has become unusable until a restart. */
+  /** Called once if a call finds that the open store is unusable until a restart. */
   onEnd?(error: StoreUnavailable): void;
 }
 
@@ -75,13 +75,12 @@ export async function openHere(settings: StoreSettings, options: StoreOptions): 
   const { isServer = false } = options;
   const isSqlite = databaseUrl === null;
   if (isSqlite && !isServer) requireFile(dataDir);
-  const database = reportingLoss(await openDatabase(settings, options), options.onEnd);
+  const database = reportingLoss(await openDatabase(settings, isServer), options.onEnd);
   const store = await createStore(database, settings, isServer);
   if (isSqlite && isServer) await forgetServers(database.query);
   return store;
 }
 
-/** Reports also an end that a statement finds. */
 function reportingLoss(database: Database, onEnd: StoreOptions["onEnd"]): Database {
   const { query, transaction } = database;
   const report = (error: unknown) => {
@@ -101,12 +100,9 @@ export async function openArchive(settings: StoreSettings) {
   return { ...createArchive(database, settings), close: database.close };
 }
 
-export async function openDatabase(
-  { databaseUrl, dataDir }: StoreSettings,
-  { isServer = false, onEnd }: StoreOptions = {},
-) {
+export async function openDatabase({ databaseUrl, dataDir }: StoreSettings, isServer = false) {
   // A website ends, and starts again; an inbox that is open goes on.
-  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), onEnd, !isServer);
+  if (databaseUrl === null) return openSqlite(sqliteFile(dataDir), !isServer);
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(databaseUrl, MAX_CONNECTIONS[isServer ? "server" : "command"]);
 }

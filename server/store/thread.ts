@@ -10,14 +10,12 @@ const MAX_CALLS = 10_000;
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** What the thread has: the names of each part's methods, and plain values. */
 type Served = Readonly<Record<string, readonly string[] | string>>;
-/** The reply with which the thread reports that what it serves is unusable until a restart. */
-const ENDED = -1;
 /** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: PlainError };
 
 /**
  * Resolves to the object that `serveThread` opens in the thread of the file. `close` ends the thread. `onEnd` is called
- * once if the thread ends without it, or reports an end. Then every call rejects.
+ * once if the thread ends without it, or a call rejects with StoreLost. Then every call rejects.
  */
 export async function openInThread<Target>(
   file: URL,
@@ -30,11 +28,12 @@ export async function openInThread<Target>(
   let lastId = 0;
   let ended: StoreUnavailable | null = null;
   thread.on("message", (reply: Reply) => {
-    if (reply.id === ENDED && reply.failure) return end(restoreError(reply.failure) as StoreUnavailable);
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if (reply.failure) call?.reject(restoreError(reply.failure));
-    else call?.resolve(reply.result);
+    if (!reply.failure) return call?.resolve(reply.result);
+    const error = restoreError(reply.failure);
+    call?.reject(error);
+    if (error instanceof StoreLost) end(error);
   });
   const endOf = (reason: string) =>
     new StoreLost({
@@ -73,8 +72,8 @@ export async function openInThread<Target>(
   return { ...Object.fromEntries(parts), close } as Target;
 }
 
-/** If opening fails, it serves only `close`. `open` gets a function with which the object reports its end. */
-export async function serveThread(open: (onEnd: (error: StoreUnavailable) => void) => Promise<object>): Promise<void> {
+/** If opening fails, it serves only `close`. */
+export async function serveThread(open: () => Promise<object>): Promise<void> {
   type Methods = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
   let target: Readonly<Record<string, unknown>> = { close: () => {} };
   const reply = (message: Reply) => parentPort?.postMessage(message);
@@ -89,7 +88,7 @@ export async function serveThread(open: (onEnd: (error: StoreUnavailable) => voi
     return answer(id, () => methods[name ?? part]?.(...args));
   });
   await answer(0, async (): Promise<Served> => {
-    target = { ...(await open((error) => reply({ id: ENDED, failure: toPlainError(error) }))) };
+    target = { ...(await open()) };
     const { close: _, ...parts } = target;
     const served = Object.entries(parts).map(([part, methods]) => [
       part,
