@@ -3,7 +3,7 @@ import { comparableEmail } from "../contract/email-address.ts";
 import { asSentence, visible } from "../contract/text.ts";
 import { errorName, OperatorError } from "../server/errors.ts";
 import { removeEmls } from "../server/mail/eml.ts";
-import { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../server/message-words.ts";
+import { EVENT_NAME, type EventKind, QUARANTINE_REASON, SKIP_REASON } from "../server/message-words.ts";
 import { allowedActions, isAllowed } from "../server/store/actions.ts";
 import type { Attachment } from "../server/store/mailbox.ts";
 import type { MessageFilter, Messages, StoredEvent } from "../server/store/messages.ts";
@@ -15,7 +15,6 @@ import {
   type Channel,
   type Deliveries,
   type Delivery,
-  type EventKind,
   rulesOf,
   type StoredMessage,
 } from "../server/store/model.ts";

@@ -1,4 +1,4 @@
-// What can happen to a message, each with its words for operators. The store takes its types from here.
+// What can happen to a message, each with its words for operators.
 
 export const QUARANTINE_REASON = {
   trap: "A hidden field was filled in, so a program probably sent the message.",
@@ -8,6 +8,7 @@ export const QUARANTINE_REASON = {
   "looks-like-spam": "Looks like spam.",
   "marked-as-spam": "Marked as spam.",
 } as const;
+export type QuarantineReason = keyof typeof QUARANTINE_REASON;
 
 export const SKIP_REASON = {
   "too-late": "The message was more than a day old.",
@@ -16,6 +17,7 @@ export const SKIP_REASON = {
   "address-limit": "The address got an acknowledgement less than a day before.",
   "hourly-limit": "Too many acknowledgements were sent within the hour.",
 } as const;
+export type SkipReason = keyof typeof SKIP_REASON;
 
 /**
  * `delivered` to `copy-failed` are of one delivery, with its channel. The detail of `deferred`, `failed`, `paused` and
@@ -50,3 +52,4 @@ export const EVENT_NAME = {
   "unread-mail": "A mail could not be read; it is in the mailbox",
   "mails-full": "More mails came; these are in the mailbox only",
 } as const;
+export type EventKind = keyof typeof EVENT_NAME;

@@ -1,3 +1,4 @@
+import type { EventKind } from "../message-words.ts";
 import { type Database, readColumn, type Sql } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
 import {
@@ -5,7 +6,6 @@ import {
   type Action,
   type Channel,
   type Delivery,
-  type EventKind,
   mayHaveBeenSent,
   rulesOf,
   type StoredMessage,

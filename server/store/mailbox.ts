@@ -1,9 +1,10 @@
 import { comparableEmail } from "../../contract/email-address.ts";
 import { mailPart } from "../message-id.ts";
+import type { EventKind } from "../message-words.ts";
 import { HOUR_MS } from "../time.ts";
 import { type Database, readColumn, type Sql, timeOf } from "./database.ts";
 import { addEvents, readLocked } from "./message-rows.ts";
-import { CAME_BACK, type EventKind, type StoredMessage } from "./model.ts";
+import { CAME_BACK, type StoredMessage } from "./model.ts";
 import { isErased } from "./people.ts";
 import { writeExpiry } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";

@@ -1,10 +1,10 @@
 import { FIELD_NAMES } from "../../contract/contact-message.ts";
+import type { EventKind } from "../message-words.ts";
 import { readColumn, type Sql, type Value } from "./database.ts";
 import {
   type Channel,
   type Deliveries,
   type Delivery,
-  type EventKind,
   type MessageState,
   rulesOf,
   type StoredMessage,

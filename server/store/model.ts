@@ -1,7 +1,7 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config } from "../config.ts";
-import type { EVENT_NAME, QUARANTINE_REASON, SKIP_REASON } from "../message-words.ts";
+import type { QuarantineReason } from "../message-words.ts";
 import { DAY_MS } from "../time.ts";
 
 /** Everything about a channel except how it sends, which is in outbox/senders.ts. */
@@ -88,10 +88,6 @@ export type DeliveryState = "queued" | "delivered" | "failed" | "quarantined" | 
 
 /** The state of a message's mail. An operator must act on `failed` and `quarantined`. */
 export type MessageState = Exclude<DeliveryState, "skipped">;
-
-export type QuarantineReason = keyof typeof QUARANTINE_REASON;
-export type SkipReason = keyof typeof SKIP_REASON;
-export type EventKind = keyof typeof EVENT_NAME;
 
 export type Lesson = "spam" | "good";
 

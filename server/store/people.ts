@@ -4,7 +4,6 @@ import { comparableEmail } from "../../contract/email-address.ts";
 import { type Database, readColumn, type Sql, timeOf } from "./database.ts";
 import { addEvents, deleteMessages, idsOf, readLocked } from "./message-rows.ts";
 import { readMeta, readSecret, writeMeta } from "./meta.ts";
-import type { StoredMessage } from "./model.ts";
 import { writeExpiry } from "./retention.ts";
 import { writeSearchTexts } from "./search.ts";
 import { lessonsChanged } from "./spam.ts";
@@ -46,7 +45,7 @@ export function readFormer(formerAddresses: string): Omit<Erasure, "secret">[] {
 async function erasuresOf(
   { query, dialect }: Sql,
   email: string,
-  messages: readonly StoredMessage[],
+  messages: readonly Pick<RowOf<"messages">, "reference">[],
   at: Date,
 ): Promise<Erasure[]> {
   const secret = await readSecret(query);

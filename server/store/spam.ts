@@ -2,13 +2,16 @@ import { randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { comparableEmail } from "../../contract/email-address.ts";
 import { HIDDEN_CHARACTER } from "../../contract/text.ts";
+import type { QuarantineReason } from "../message-words.ts";
 import type { Database, Query } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
-import type { Lesson, QuarantineReason } from "./model.ts";
+import type { RowOf } from "./tables.ts";
 
 // The spam filter, which learns only from operators. The lessons are the stored messages that they marked (`taught`).
 // Their words are counted in memory only, so a message that is erased, deleted or restored to another text takes its
 // lesson with it.
+
+type Lesson = NonNullable<RowOf<"messages">["taught"]>;
 
 /** Its value changes with every change of a lesson. */
 export const LESSONS_VERSION = "spam_version";

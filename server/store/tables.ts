@@ -1,4 +1,5 @@
-import type { Channel, DeliveryState, EventKind, Lesson, QuarantineReason } from "./model.ts";
+import type { EventKind, QuarantineReason } from "../message-words.ts";
+import type { Channel, DeliveryState, Lesson } from "./model.ts";
 
 // The columns of every table, declared once: the SQL of new tables, the types of rows, conversions, casts and the columns
 // of a backup follow.
