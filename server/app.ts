@@ -4,12 +4,12 @@ import type { Build } from "./http/build-files.ts";
 import { type Readiness, serveHealth } from "./http/health.ts";
 import { createLimitedServer } from "./http/limits.ts";
 import { createPages, readUrl } from "./http/pages.ts";
-import { answerSender, forOneVisitor, serveReceipt } from "./http/receipt.ts";
+import { forOneVisitor, serveReceipt } from "./http/receipt.ts";
 import { type SendEmailOptions, serveSendEmail } from "./http/send-email.ts";
 import { createDefectLog, plainError } from "./log.ts";
 import type { Meter, Route } from "./watch/metrics.ts";
 
-export interface AppOptions extends Omit<SendEmailOptions, "sendAnswer" | "noteDefect"> {
+export interface AppOptions extends Omit<SendEmailOptions, "noteDefect"> {
   logStream: { write(line: string): void };
   readiness: Readiness;
 }
@@ -74,10 +74,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     return forOneVisitor(reply.code(500), build.failure).send(build.failure.variants.identity.body);
   });
 
-  const sendAnswer = answerSender(build);
   serveHealth(app, options);
-  serveReceipt(app, options, sendAnswer);
-  serveSendEmail(app, { ...options, sendAnswer, noteDefect });
+  serveReceipt(app, options);
+  serveSendEmail(app, { ...options, noteDefect });
   return app;
 }
 

@@ -89,12 +89,8 @@ function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["header
     };
   };
   const plain = variant(identity, "");
-  const variants = file.isCompressed
-    ? {
-        identity: plain,
-        br: variant(readFileSync(`${path}.br`), "-br", "br"),
-        gzip: variant(readFileSync(`${path}.gz`), "-gz", "gzip"),
-      }
-    : { identity: plain, br: plain, gzip: plain };
+  const compressed = (end: string, encoding: Encoding) =>
+    file.isCompressed ? variant(readFileSync(`${path}.${end}`), `-${end}`, encoding) : plain;
+  const variants = { identity: plain, br: compressed("br", "br"), gzip: compressed("gz", "gzip") };
   return { ...file, variants, isFilm };
 }

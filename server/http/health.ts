@@ -21,10 +21,9 @@ export class Readiness {
   }
 }
 
-type HealthOptions = Pick<ReceiptOptions, "openedStore"> & { readiness: Readiness };
-
 /** `/healthz`: the process answers. `/readyz`: it can also accept messages. */
-export function serveHealth(app: FastifyInstance, { openedStore, readiness }: HealthOptions): void {
+export function serveHealth(app: FastifyInstance, options: ReceiptOptions & { readiness: Readiness }): void {
+  const { openedStore, readiness } = options;
   app.get("/healthz", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "ok" });
   });

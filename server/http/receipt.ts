@@ -24,11 +24,12 @@ export interface ReceiptOptions {
 }
 
 /** `GET /contact?reference=…`: the confirmation, or the plain contact page if the query or the time is not ours. */
-export function serveReceipt(app: FastifyInstance, options: ReceiptOptions, sendAnswer: SendAnswer): void {
+export function serveReceipt(app: FastifyInstance, options: ReceiptOptions): void {
+  const sendPage = pageSender(options.build, "sent");
   app.get<{ Querystring: Record<string, unknown> }>("/contact", async (request, reply) => {
     const query = new URLSearchParams(request.url.slice(request.url.indexOf("?")));
     const receipt = await findReceipt(query, options);
-    if (receipt) return sendAnswer(reply, { kind: "sent", receipt });
+    if (receipt) return sendPage(reply, { kind: "sent", receipt });
     const { status, headers, body } = chooseAnswer(options.build.contact, request.headers);
     for (let index = 0; index < headers.length; index += 2) reply.header(headers[index] ?? "", headers[index + 1]);
     return reply.code(status).send(body);
@@ -51,18 +52,12 @@ async function findReceipt(query: URLSearchParams, { openedStore, now }: Receipt
   return { reference, sentAt: acceptedAt.toISOString(), address, totalKg, estimate };
 }
 
-export type SendAnswer = ReturnType<typeof answerSender>;
-
 /** Loads React at the first post without script, to save memory. */
-export function answerSender(build: Build) {
+export function pageSender(build: Build, kind: AnsweredPost["kind"]) {
   const { form } = build.manifest;
-  const partsOf = (page: string) => page.split(FORM_MARKER).map((part) => Buffer.from(part));
-  const pages = { sent: partsOf(form.pages.sent), refused: partsOf(form.pages.refused) };
-  let bundle: Promise<FormBundle> | undefined;
+  const [before = Buffer.of(), ...after] = form.pages[kind].split(FORM_MARKER).map((part) => Buffer.from(part));
   return async (reply: FastifyReply, answered: AnsweredPost): Promise<FastifyReply> => {
-    bundle ??= import(pathToFileURL(join(serverDir(build.dir), FORM_BUNDLE)).href);
-    const { renderForm } = await bundle;
-    const [before = Buffer.of(), ...after] = pages[answered.kind];
+    const { renderForm }: FormBundle = await import(pathToFileURL(join(serverDir(build.dir), FORM_BUNDLE)).href);
     const parts = [before, Buffer.from(renderForm(form, answered)), ...after];
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     // In parts: unread answers share all but the form.

@@ -14,12 +14,11 @@ import { inTime, StoreUnavailable } from "../store/errors.ts";
 import type { Meter, RefusalReason } from "../watch/metrics.ts";
 import { networkNames, networksOf } from "./client-address.ts";
 import { countPerWindow, type Limits } from "./limits.ts";
-import { type ReceiptOptions, type SendAnswer, sentQuery } from "./receipt.ts";
+import { pageSender, type ReceiptOptions, sentQuery } from "./receipt.ts";
 
 export interface SendEmailOptions extends ReceiptOptions {
   config: Config;
   limits: Limits;
-  sendAnswer: SendAnswer;
   meter?: Meter | undefined;
   onStored(state: "queued" | "quarantined"): void;
   onNotStored(): void;
@@ -84,7 +83,7 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
       const parse = (body: Buffer) => {
         const name = `${clientOf(request)} ${hash("sha256", body, "base64url")}`;
         noted.set(request, name);
-        const retryAfterMs = repeats?.waitMs(name, nowMs()) ?? 0;
+        const retryAfterMs = repeats.waitMs(name, nowMs());
         if (retryAfterMs > 0) throw new Refusal(429, "limited", REPEATED, { retryAfterMs, isEarly: true });
         if (!isUtf8(body)) throw INVALID_UTF8;
         if (isForm(request)) done(null, readForm(body.toString()));
@@ -94,9 +93,10 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
     });
 
     const nowMs = () => options.now?.().getTime() ?? performance.now();
-    const isLimited = config.rateLimits.length > 0;
-    const refusals = isLimited ? countPerWindow(limits.maxRefusals, limits) : null;
-    const repeats = isLimited ? countPerWindow(limits.maxRepeats, limits) : null;
+    const most = (count: number) => (config.rateLimits.length > 0 ? count : Number.POSITIVE_INFINITY);
+    const refusals = countPerWindow(most(limits.maxRefusals), limits);
+    const repeats = countPerWindow(most(limits.maxRepeats), limits);
+    const sendPage = pageSender(options.build, "refused");
     const noted = new WeakMap<FastifyRequest, string>();
 
     scope.addHook("onRequest", (request, reply, next) => {
@@ -109,7 +109,7 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
         reply.header("access-control-allow-origin", request.headers.origin).header("vary", "origin");
         reply.header("access-control-expose-headers", "retry-after");
       }
-      const retryAfterMs = (request.method === "POST" && refusals?.waitMs(clientOf(request), nowMs())) || 0;
+      const retryAfterMs = request.method === "POST" ? refusals.waitMs(clientOf(request), nowMs()) : 0;
       if (retryAfterMs === 0) return next();
       const text = `Several of your messages were refused. Please try again in ${durationInWords(retryAfterMs)}.`;
       next(new Refusal(429, "limited", text, { retryAfterMs, isEarly: true }));
@@ -123,7 +123,7 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
     });
     scope.post("/send-email", async (request, reply) => {
       await acceptMessage(request, reply, options);
-      repeats?.note(noted.get(request) ?? "", nowMs());
+      repeats.note(noted.get(request) ?? "", nowMs());
       return reply;
     });
     // The address that a browser shows after a refused post without script.
@@ -131,8 +131,8 @@ export function serveSendEmail(app: FastifyInstance, options: SendEmailOptions):
     scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
       const refusal = refusalOf(error);
       const { status, isEarly } = refusal.details;
-      if (COUNTED_STATUSES.includes(status) && !isEarly) refusals?.note(clientOf(request), nowMs());
-      return answerError(error, refusal, request, reply, options);
+      if (COUNTED_STATUSES.includes(status) && !isEarly) refusals.note(clientOf(request), nowMs());
+      return answerError(error, refusal, request, reply, { ...options, sendPage });
     });
   });
 }
@@ -266,7 +266,7 @@ async function answerError(
   { message: text, details }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
-  { sendAnswer, meter, onNotStored, noteDefect }: SendEmailOptions,
+  { sendPage, meter, onNotStored, noteDefect }: SendEmailOptions & { sendPage: ReturnType<typeof pageSender> },
 ): Promise<FastifyReply> {
   const { status, reason, fields, retryAfterMs, isEarly } = details;
   meter?.refused(reason);
@@ -288,7 +288,7 @@ async function answerError(
   const cause = status === 400 ? "Your message could not be read." : text;
   const rest = values ? "Nothing you typed is lost." : "Go back one page to find what you typed.";
   const answered = { kind: "refused", error: `${cause} ${rest}`, errors: fields ?? {}, values: values ?? {} } as const;
-  return sendAnswer(reply, answered);
+  return sendPage(reply, answered);
 }
 
 function refusalOf(error: Error & { statusCode?: number }): Refusal {
