@@ -53,6 +53,9 @@ export const STORE_FAILURES: readonly StoreFailure[] = [
   { what: "newer schema, 1.x", effect: "ends" },
 ];
 
+/** What every program says of a store that is away; a reason follows. */
+export const UNUSABLE = "The message database cannot be used";
+
 export function storeError(code: string | undefined, advice: Advice, cause: unknown): StoreUnavailable {
   const { effect } = STORE_FAILURES.find(({ codes }) => codes?.test(code ?? "")) ?? {};
   return new (effect === "ends" ? StoreLost : StoreUnavailable)(advice, { cause });

@@ -10,7 +10,7 @@ import {
   toRecord,
   type Value,
 } from "./database.ts";
-import { StoreUnavailable, storeError } from "./errors.ts";
+import { StoreUnavailable, storeError, UNUSABLE } from "./errors.ts";
 import { castTypeOf } from "./tables.ts";
 
 // All our 64-bit numbers are milliseconds, counts and row numbers: far below 2^53.
@@ -159,7 +159,7 @@ function toStoreError(error: unknown): unknown {
   if (DEFECTS.some((kind) => error instanceof kind)) return error;
   const code = sqlState(error);
   if (code && OWN_FAULTS.some((fault) => code.startsWith(fault)) && code !== NO_PRIVILEGE) return error;
-  const problem = `The message database cannot be used: ${reasonOf(error)}`;
+  const problem = `${UNUSABLE}: ${reasonOf(error)}`;
   // The client itself refuses to sign in without a password.
   const isPasswordMissing = error instanceof Error && error.message.startsWith("SASL");
   const given = code ?? (isPasswordMissing ? "28P01" : errorCode(error));

@@ -9,7 +9,7 @@ import { plural } from "../../contract/text.ts";
 import type { Config } from "../config.ts";
 import { errorCode, errorName, isSystemError } from "../errors.ts";
 import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
-import { StoreLost, StoreRefused, StoreUnavailable, storeError } from "./errors.ts";
+import { StoreLost, StoreRefused, StoreUnavailable, storeError, UNUSABLE } from "./errors.ts";
 import { createPrivateFile, movedFile, rememberFiles } from "./sqlite-files.ts";
 
 export const sqliteDialect: Dialect = {
@@ -312,7 +312,7 @@ const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: str
 
 function toStoreError(error: unknown): unknown {
   if (isSystemError(error)) {
-    const problem = `The message database cannot be used: its files cannot be reached (${errorCode(error)})`;
+    const problem = `${UNUSABLE}: its files cannot be reached (${errorCode(error)})`;
     const remedy = "check the disk that holds DATA_DIR, and whether the server's user may read and write there";
     return storeError(errorCode(error), { problem, remedy }, error);
   }
@@ -323,7 +323,7 @@ function toStoreError(error: unknown): unknown {
   if (DAMAGED.includes(code)) return storeError(`sqlite ${code}`, DAMAGE, error);
   const [reason, remedy] = UNAVAILABLE[code] ?? [];
   if (!reason || !remedy) return error;
-  const problem = `The message database cannot be used: ${reason} (SQLite error ${code})`;
+  const problem = `${UNUSABLE}: ${reason} (SQLite error ${code})`;
   return storeError(`sqlite ${code}`, { problem, remedy }, error);
 }
 

@@ -11,7 +11,7 @@ import {
 import { plural } from "../../contract/text.ts";
 import { errorName, OperatorError } from "../errors.ts";
 import { backupsOlderThan } from "../store/backup-folder.ts";
-import { inTime } from "../store/errors.ts";
+import { inTime, UNUSABLE } from "../store/errors.ts";
 import { type FolderState, HOURLY_LIMIT } from "../store/mailbox.ts";
 import { type Channel, type DeliveryState, rulesOf } from "../store/model.ts";
 import type { DeliveryCount } from "../store/queue.ts";
@@ -309,7 +309,7 @@ export function createWatch(options: WatchOptions) {
 
 function toProblem(error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
-  return new OperatorError({ problem: `The message database cannot be used (${errorName(error)})` });
+  return new OperatorError({ problem: `${UNUSABLE} (${errorName(error)})` });
 }
 
 async function readFacts(
