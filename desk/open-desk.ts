@@ -45,7 +45,6 @@ export function fillReplies({ replies, facts }: ReplyTexts, { name, reference, f
 
 export async function readStatus(desk: Desk) {
   const { store } = desk;
-  const now = new Date();
   const { facts, error, troubles } = await createWatch({
     ...desk,
     openedStore: async () => desk.store,
@@ -57,7 +56,7 @@ export async function readStatus(desk: Desk) {
     return { channel, name: rulesOf(channel).name, delivered };
   });
   return {
-    now,
+    now: facts.now,
     account: desk.account,
     website: facts.website,
     lastBackupAt: facts.lastBackupAt,

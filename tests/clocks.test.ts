@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { ComposedMail } from "../server/mail/compose.ts";
 import { MailError } from "../server/mail/mailer.ts";
@@ -57,14 +58,16 @@ test.each([2 * HOUR_MS, -2 * HOUR_MS])(
   },
 );
 
-test("a node whose clock is two days ahead dates mails, posts and pauses by the store's, and nothing is too late", async () => {
+test("a node whose clock is two days ahead dates mails, posts, pauses and backups by the store's, and nothing is too late", async () => {
   const databaseUrl = await postgres.createDatabase();
-  const { store, startSenders, log } = await openPostOffice({ databaseUrl, channels: ["mail", "hook"] });
+  const { store, startSenders, log, dataDir } = await openPostOffice({ databaseUrl, channels: ["mail", "hook"] });
   const receiver = await startReceiver();
   await store.intake.accept(submissionOf(), null);
   const isNow = expect.toSatisfy((at) => Math.abs(performance.timeOrigin + performance.now() - Number(at)) < MINUTE_MS);
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * DAY_MS });
   onTestFinished(() => void vi.useRealTimers());
+  await store.archive.backup(join(dataDir, "copy.db"));
+  expect(await store.status.lastBackupAt()).toEqual(isNow);
   const withMailer = (send: (mail: ComposedMail) => Promise<void>) => ({
     mailer: { destination: "the test", send, close: async () => {} },
     identity: IDENTITY,

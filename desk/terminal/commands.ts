@@ -304,7 +304,7 @@ the time. It contains personal data: protect it as you protect the database itse
       const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
       if (keep !== undefined && !isFolder) throw new UsageError("With --keep, FILE is a folder that exists.");
       const file = isFolder ? join(path, nightlyName(now)) : path;
-      await (await openDesk()).store.archive.backup(resolve(file), now).catch(unwritable(file));
+      await (await openDesk()).store.archive.backup(resolve(file)).catch(unwritable(file));
       if (keep !== undefined) await deleteOldBackups(path, keep, now);
       return { json: { file }, text: `All messages copied to ${visible(file)}.\n` };
     },
