@@ -30,7 +30,7 @@ export interface Sender {
   send(claim: Claim): Promise<Failure | null>;
   /** Sends a copy of what was delivered, once: a failure is in the log and in the history, and repeats nothing. */
   sendCopy?(claim: Claim): Promise<Failure | null>;
-  admit?(claim: Claim, given: Date | null): Promise<SkipReason | null>;
+  admit?(claim: Claim, testTime: Date | null): Promise<SkipReason | null>;
   /** Removes the files of a message that was erased while it was being sent. */
   removeFiles?: ((message: StoredMessage) => Promise<void>) | undefined;
   close?(): Promise<void>;
@@ -110,7 +110,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
   const { senders, store, log, meter, noteDefect } = options;
   const { clock = systemClock, pollIntervalMs = 30_000 } = options;
   const { channel } = sender;
-  const time = () => options.clock?.now() ?? null;
+  const testTime = () => options.clock?.now() ?? null;
   /** Whether to make waiting deliveries due, because this server has just started or the channel can send again. */
   let isFlushWanted = true;
   /** One promise for each claimed delivery, until its result is saved. */
@@ -122,7 +122,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
   const next = senders.find((other) => rulesOf(other.channel).queuedBy === channel)?.channel ?? null;
   const stopping = stop.signal;
   const stopped = once(stopping, "abort");
-  const line: Line = { ...options, sender, clock, time, next, pollIntervalMs, noteStoreError, stopping, stopped };
+  const line: Line = { ...options, sender, clock, testTime, next, pollIntervalMs, noteStoreError, stopping, stopped };
   // Last, because the first round starts at once.
   const rounds = repeat(startDue, pollIntervalMs, clock, true);
 
@@ -137,12 +137,12 @@ function startWorker(sender: Sender, options: WorkerOptions) {
         if (!(await store.queue.isRetriedSince(pause.beganAt()))) return;
         pause.stopWaiting();
       }
-      const claims = await store.queue.claim(channel, room, LEASE_MS, time());
+      const claims = await store.queue.claim(channel, room, LEASE_MS, testTime());
       for (const claim of claims) start(claim);
       // Fails only after the claim, so that it prevents no sending.
-      if (isFlushWanted) await store.queue.flushBacklog(channel, time());
+      if (isFlushWanted) await store.queue.flushBacklog(channel, testTime());
       isFlushWanted = false;
-      const dueInMs = claims.length === room ? null : await store.queue.dueInMs(channel, time());
+      const dueInMs = claims.length === room ? null : await store.queue.dueInMs(channel, testTime());
       // Another server has locked the due deliveries that were not claimed, and may release them.
       if (dueInMs !== null) rounds.soon(dueInMs > 0 ? dueInMs : SHORTEST_WAIT_MS);
     } catch (error) {
@@ -208,7 +208,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
 interface Line extends WorkerOptions {
   sender: Sender;
   clock: Clock;
-  time(): Date | null;
+  testTime(): Date | null;
   /** The channel that a delivery on this one queues. */
   next: Channel | null;
   pollIntervalMs: number;
@@ -226,13 +226,13 @@ interface Attempt {
 
 /** Never rejects. */
 async function tryToSend(claim: Claim, line: Line): Promise<Attempt> {
-  const { sender, time, noteDefect, random = Math.random } = line;
+  const { sender, testTime, noteDefect, random = Math.random } = line;
   const { triedForMs } = rulesOf(sender.channel);
   const skipped = (error: SkipReason): Attempt => ({ outcome: { kind: "skipped", error }, error });
   const ageMs = claim.claimedAt.getTime() - claim.message.acceptedAt.getTime();
   if (triedForMs !== undefined && ageMs > triedForMs) return skipped("too-late");
   try {
-    const reason = await sender.admit?.(claim, time());
+    const reason = await sender.admit?.(claim, testTime());
     if (reason) return skipped(reason);
     return attemptOf(claim, await sender.send(claim), random);
   } catch (error) {
@@ -264,12 +264,12 @@ function toFailure(error: unknown, noteDefect: WorkerOptions["noteDefect"]): Fai
 
 /** Tries again until the store answers, and once more if the outbox stops. False if the result is not saved. */
 async function save(claim: Claim, outcome: Outcome, line: Line): Promise<boolean> {
-  const { store, time, next, clock, pollIntervalMs, log, stopping, stopped } = line;
+  const { store, testTime, next, clock, pollIntervalMs, log, stopping, stopped } = line;
   const { channel, message } = claim;
   let isLast = false;
   for (let waitMs = SHORTEST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, pollIntervalMs)) {
     try {
-      if (await store.queue.settle(claim, outcome, time(), next)) return true;
+      if (await store.queue.settle(claim, outcome, testTime(), next)) return true;
       log.warn(
         { event: "lease-lost", channel, reference: message.reference },
         "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
@@ -298,14 +298,14 @@ async function removeIfErased({ message }: Claim, { store, sender }: Line): Prom
 
 /** Never rejects. */
 async function sendCopy(claim: Claim, line: Line): Promise<void> {
-  const { sender, store, time, log, noteDefect } = line;
+  const { sender, store, testTime, log, noteDefect } = line;
   const { channel, message } = claim;
   const failure = await sender.sendCopy?.(claim).catch((error) => toFailure(error, noteDefect));
   if (failure === null) await removeIfErased(claim, line).catch(noteDefect);
   if (!failure) return;
   const { message: error, shown = error } = failure;
   log.warn({ event: "copy-failed", channel, reference: message.reference, error }, EVENT_NAME["copy-failed"]);
-  await store.queue.noteCopyFailure(claim, shown, time()).catch(noteDefect);
+  await store.queue.noteCopyFailure(claim, shown, testTime()).catch(noteDefect);
 }
 
 /** While a pause lasts, one attempt at a time is made, after a wait. */

@@ -23,9 +23,9 @@ export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
 
   async function purge(): Promise<void> {
     try {
-      const given = options.clock?.now() ?? null;
-      await store.queue.repairTimes(given);
-      const references = await store.retention.purge(given);
+      const testTime = options.clock?.now() ?? null;
+      await store.queue.repairTimes(testTime);
+      const references = await store.retention.purge(testTime);
       erased = erased.concat(references);
       if (references.length > 0) {
         log.info({ event: "purged", count: references.length }, "Erased messages past their retention");

@@ -60,7 +60,7 @@ export function acknowledgementSender({
   return {
     channel: "acknowledgement",
     concurrency: 2,
-    async admit(claim, given) {
+    async admit(claim, testTime) {
       const { email } = claim.message;
       const mailbox = mailboxOf(email);
       if (ownMailboxes.includes(mailbox)) return "own-address";
@@ -69,7 +69,7 @@ export function acknowledgementSender({
         { name: `acknowledgement to ${mailbox}`, count: 1, windowMs: DAY_MS },
         { name: EVERYBODY, count: ACKNOWLEDGEMENTS_PER_HOUR, windowMs: HOUR_MS },
       ];
-      const reached = await queue.admit(claim, limits, given);
+      const reached = await queue.admit(claim, limits, testTime);
       if (reached === null) return null;
       return reached === EVERYBODY ? "hourly-limit" : "address-limit";
     },

@@ -76,8 +76,8 @@ export function createArchive(
     countAll: () => countAll(database),
 
     /** Writes a consistent copy while other processes write, without hashes of clients, and records the time. */
-    async backup(file: string, given: Date | null = null): Promise<void> {
-      const now = await timeOf(database, given);
+    async backup(file: string, testTime: Date | null = null): Promise<void> {
+      const now = await timeOf(database, testTime);
       await writeNewFile(file, async (target) => {
         const copy = await openUpgraded(target);
         // Its errors are not those of the website's database, which is read at the same time.

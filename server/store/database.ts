@@ -133,9 +133,9 @@ export function itemValue(column: string, index: number): string {
   return `CAST(value ->> ${index} AS ${castTypeOf(column)})`;
 }
 
-/** The database's own time, unless a test gives one. */
-export async function timeOf({ query, dialect }: Sql, given: Date | null = null): Promise<Date> {
-  if (given || dialect.nowMs === null) return given ?? new Date();
+/** The time of an operation: the database's own, which all nodes share. `testTime` is `null` outside of tests. */
+export async function timeOf({ query, dialect }: Sql, testTime: Date | null = null): Promise<Date> {
+  if (testTime || dialect.nowMs === null) return testTime ?? new Date();
   const [ms = 0] = await readColumn<number>(query, `SELECT ${dialect.nowMs}`);
   return new Date(ms);
 }

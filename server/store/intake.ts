@@ -61,8 +61,7 @@ const MAX_WAITING = 10_000;
 
 interface PendingMessage {
   submission: Submission;
-  /** The time in a test; otherwise `null`, for the database's own. */
-  given: Date | null;
+  testTime: Date | null;
 }
 
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
@@ -110,12 +109,12 @@ export function createIntake({ transaction, verify }: Database, { rules, secret,
   }
 
   return {
-    async accept(submission: Submission, given: Date | null): Promise<Acceptance> {
+    async accept(submission: Submission, testTime: Date | null): Promise<Acceptance> {
       if (waiting.length >= MAX_WAITING) {
         const problem = `${MAX_WAITING} messages are waiting for the database already`;
         throw new StoreUnavailable({ problem, remedy: "try again later" });
       }
-      const one = { submission, given, ...Promise.withResolvers<Acceptance>() };
+      const one = { submission, testTime, ...Promise.withResolvers<Acceptance>() };
       waiting.push(one);
       draining ??= drain();
       return one.promise;
@@ -139,8 +138,8 @@ async function acceptBatch(
   { rules, secret, findSpam }: IntakeOptions & { rules: AcceptanceRules },
   batch: readonly PendingMessage[],
 ): Promise<Acceptance[]> {
-  const now = await timeOf(sql, batch[0]?.given);
-  const candidates = batch.map((pending) => identify(pending, pending.given ?? now, secret));
+  const now = await timeOf(sql, batch[0]?.testTime);
+  const candidates = batch.map((pending) => identify(pending, pending.testTime ?? now, secret));
   const past = await readPast(sql, rules, findSpam, candidates);
   const references = await drawReferences(sql, rules.referencePrefix, batch.length);
   const messages: NewRow<"messages">[] = [];

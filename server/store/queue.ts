@@ -130,7 +130,6 @@ async function record(query: Query, claim: Claim, outcome: Outcome, now: Date): 
 
 export type Queue = ReturnType<typeof createQueue>;
 
-/** `given` is the time in a test. Otherwise it is `null`, for the database's own time, which all nodes share. */
 export function createQueue(database: Database, secret: string, author: string | null) {
   const { query, dialect, transaction } = database;
   return {
@@ -139,10 +138,10 @@ export function createQueue(database: Database, secret: string, author: string |
      * not count any more once its outcome is known. A delivery of which too many attempts may have arrived has failed
      * instead.
      */
-    claim(channel: Channel, limit: number, leaseMs: number, given: Date | null): Promise<Claim[]> {
+    claim(channel: Channel, limit: number, leaseMs: number, testTime: Date | null): Promise<Claim[]> {
       const { maxUnknown = Number.MAX_SAFE_INTEGER, queuedBy } = rulesOf(channel);
       return transaction(async (sql) => {
-        const now = await timeOf(sql, given);
+        const now = await timeOf(sql, testTime);
         const givenUp = await readColumn<number>(sql.query, GIVE_UP, [channel, now, maxUnknown, GIVEN_UP]);
         await addEvents(sql, givenUp, { kind: "failed", at: now, channel, detail: GIVEN_UP, author });
         const rows = await sql.query<ClaimRow>(claimStatement(dialect), [
@@ -169,7 +168,7 @@ export function createQueue(database: Database, secret: string, author: string |
     admit(
       { channel, message, token }: Claim,
       limits: readonly NamedLimit[],
-      given: Date | null,
+      testTime: Date | null,
     ): Promise<string | null> {
       const named = limits.map((limit) => ({ ...limit, hash: keyedHash(secret, ["limit", limit.name]) }));
       const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
@@ -183,7 +182,7 @@ export function createQueue(database: Database, secret: string, author: string |
           );
           if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
           if (delivery.isCounted) return null;
-          const nowMs = (await timeOf(sql, given)).getTime();
+          const nowMs = (await timeOf(sql, testTime)).getTime();
           const hashes = named.map(({ hash }) => hash);
           const hits = await readHits(sql, hashes, limits, nowMs);
           const reached = named.find((limit) => waitMs(hits.get(limit.hash), [limit], nowMs) > 0);
@@ -207,13 +206,13 @@ export function createQueue(database: Database, secret: string, author: string |
      * since. A mail that was quarantined meanwhile stays so, and the history says that it was delivered. In the same
      * transaction, adds the delivery of the channel `next`, once for each message, in quarantine if the mail is.
      */
-    settle(claim: Claim, outcome: Outcome, given: Date | null, next: Channel | null = null): Promise<boolean> {
+    settle(claim: Claim, outcome: Outcome, testTime: Date | null, next: Channel | null = null): Promise<boolean> {
       const { channel, message, reply } = claim;
       const { kind } = outcome;
       const detail = "error" in outcome ? outcome.error : null;
       return transaction(async (sql) => {
         const { query } = sql;
-        const now = await timeOf(sql, given);
+        const now = await timeOf(sql, testTime);
         const isRecorded = await record(query, claim, outcome, now);
         const held = [message.id, channel, claim.token, isKnown(outcome), detail];
         if (!isRecorded && (await query(HELD, held)).length === 0) return false;
@@ -244,18 +243,18 @@ export function createQueue(database: Database, secret: string, author: string |
       });
     },
 
-    async noteCopyFailure({ channel, message }: Claim, detail: string, given: Date | null): Promise<void> {
-      const at = await timeOf(database, given);
+    async noteCopyFailure({ channel, message }: Claim, detail: string, testTime: Date | null): Promise<void> {
+      const at = await timeOf(database, testTime);
       await addEvents(database, [message.id], { kind: "copy-failed", at, channel, detail, author });
     },
 
     /** The time until the next delivery is due or its lease ends; 0 or less if one is due; `null` if none waits. */
-    async dueInMs(channel: Channel, given: Date | null): Promise<number | null> {
+    async dueInMs(channel: Channel, testTime: Date | null): Promise<number | null> {
       const first = (column: string, isMeant: string) => `SELECT * FROM (SELECT ${column} AS ms FROM deliveries
         WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1) AS ${column}`;
       const both = `${first("due_at", "leased_until IS NULL")} UNION ALL ${first("leased_until", "leased_until >= 0")}`;
       const times = await readColumn<number>(query, both, [channel]);
-      return times.length === 0 ? null : Math.min(...times) - (await timeOf(database, given)).getTime();
+      return times.length === 0 ? null : Math.min(...times) - (await timeOf(database, testTime)).getTime();
     },
 
     /** Whether an operator has asked for a retry. A worker asks after every change, so it is one of the last events. */
@@ -268,7 +267,7 @@ export function createQueue(database: Database, secret: string, author: string |
      * Spreads all deliveries that wait for a later attempt over the next minute. That attempt does not count, unless the
      * delivery has waited for more than five days.
      */
-    async flushBacklog(channel: Channel, given: Date | null): Promise<void> {
+    async flushBacklog(channel: Channel, testTime: Date | null): Promise<void> {
       await transaction(
         async (sql) => {
           // The factor is prime, so that consecutive messages are spread evenly. What is due then is left alone, so that
@@ -277,7 +276,7 @@ export function createQueue(database: Database, secret: string, author: string |
             `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
              WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
            WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS}`,
-            [channel, await timeOf(sql, given)],
+            [channel, await timeOf(sql, testTime)],
           );
         },
         { isLong: true },
@@ -288,8 +287,8 @@ export function createQueue(database: Database, secret: string, author: string |
      * Corrects times that lie too far ahead, because a clock was set back. A lease still lasts longer than its attempt,
      * so nothing is sent twice.
      */
-    async repairTimes(given: Date | null): Promise<void> {
-      const nowMs = (await timeOf(database, given)).getTime();
+    async repairTimes(testTime: Date | null): Promise<void> {
+      const nowMs = (await timeOf(database, testTime)).getTime();
       const due = "UPDATE deliveries SET due_at = $1 WHERE state = 'queued' AND due_at > $2";
       await query(due, [nowMs, nowMs + LONGEST_WAIT_MS]);
       await query("UPDATE deliveries SET leased_until = $1 WHERE leased_until > $1", [nowMs + LEASE_MS]);

@@ -86,8 +86,8 @@ export function createRetention(database: Database) {
      * Erases expired messages that were announced, and client hashes older than a day; returns references. A message
      * waits while its mail or a reply is queued, or while it is restricted.
      */
-    async purge(given: Date | null): Promise<string[]> {
-      const now = await timeOf(database, given);
+    async purge(testTime: Date | null): Promise<string[]> {
+      const now = await timeOf(database, testTime);
       // Runs first, so that nothing can fail after the erasure.
       const dayAgo = [now.getTime() - DAY_MS];
       await query("DELETE FROM hits WHERE at <= $1", dayAgo);
@@ -108,8 +108,8 @@ export function createRetention(database: Database) {
       );
     },
 
-    async findExpiring(given: Date | null): Promise<Expiring> {
-      const now = await timeOf(database, given);
+    async findExpiring(testTime: Date | null): Promise<Expiring> {
+      const now = await timeOf(database, testTime);
       const found = await onlyRow<Omit<Expiring, "foundAt">>(
         query,
         `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(expires_at) AS first_at,

@@ -97,8 +97,8 @@ export function createStatus(database: Database) {
     },
 
     /** Call it at least once a minute, and with `null` on stop. */
-    async reportNode(pauses: readonly Pause[] | null, given: Date | null = null): Promise<void> {
-      const nowMs = (await timeOf(database, given)).getTime();
+    async reportNode(pauses: readonly Pause[] | null, testTime: Date | null = null): Promise<void> {
+      const nowMs = (await timeOf(database, testTime)).getTime();
       const report: NodeReport = { atMs: nowMs, pauses };
       await writeMeta(query, name, JSON.stringify(report));
       // Rows of stopped servers are useless after an hour.
@@ -107,7 +107,7 @@ export function createStatus(database: Database) {
       }
     },
 
-    website: (given: Date | null = null) => readWebsite(database, given),
+    website: (testTime: Date | null = null) => readWebsite(database, testTime),
 
     /** Reports the inbox of this store. Repeat it at least once a minute: then it adds no row to another database. */
     async reportInbox(account: string | null, isFirst: boolean): Promise<void> {
@@ -143,9 +143,9 @@ export function createStatus(database: Database) {
 }
 
 /** `lastSeenAt` is `null` if none ever ran. */
-export async function readWebsite(sql: Sql, given: Date | null = null) {
+export async function readWebsite(sql: Sql, testTime: Date | null = null) {
   const nodes = [...(await readRows<NodeReport>(sql.query, NODE)).values()];
-  const nowMs = (await timeOf(sql, given)).getTime();
+  const nowMs = (await timeOf(sql, testTime)).getTime();
   const running = nodes.flatMap(({ atMs, pauses }) => (pauses && nowMs - atMs < SILENT_MS ? [pauses] : []));
   return {
     isRunning: running.length > 0,

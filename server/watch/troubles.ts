@@ -277,12 +277,12 @@ export function createWatch(options: WatchOptions) {
   const promisedMs = answerWithin ? answerTimeMs(answerWithin) : null;
   let awaySinceMs: number | null = null;
 
-  /** Resolves within seconds, even if the store does not answer. `given`: the time in a test. */
-  async function find(given: Date | null = null): Promise<Situation> {
+  /** Resolves within seconds, even if the store does not answer. */
+  async function find(testTime: Date | null = null): Promise<Situation> {
     // While the store is away, nobody else knows the time.
-    const startedAtMs = given?.getTime() ?? clock.elapsedMs();
+    const startedAtMs = testTime?.getTime() ?? clock.elapsedMs();
     const [read, written] = await Promise.allSettled([
-      inTime(openedStore().then((store) => readFacts(store, clock, given, promisedMs, backupsKept))),
+      inTime(openedStore().then((store) => readFacts(store, clock, testTime, promisedMs, backupsKept))),
       // It writes, because a full disk can still be read.
       inTime(openedStore().then(({ status }) => status.ping())),
     ]);
@@ -291,7 +291,7 @@ export function createWatch(options: WatchOptions) {
     const isWritable = written.status === "fulfilled" && !(error instanceof OperatorError);
     const problem = isWritable ? null : toProblem(error);
     awaySinceMs = problem && (awaySinceMs ?? startedAtMs);
-    const awayMs = awaySinceMs === null ? null : (given?.getTime() ?? clock.elapsedMs()) - awaySinceMs;
+    const awayMs = awaySinceMs === null ? null : (testTime?.getTime() ?? clock.elapsedMs()) - awaySinceMs;
 
     const freeBytes = await freeBytesOf(dataDir);
     const seen = { ...options, problem, awayMs: awayMs ?? 0, freeBytes, ...(facts ?? UNREAD) };
@@ -315,24 +315,24 @@ function toProblem(error: unknown): OperatorError {
 async function readFacts(
   store: Store,
   clock: Clock,
-  given: Date | null,
+  testTime: Date | null,
   promisedMs: number | null,
   backupsKept: string | undefined,
 ) {
   const askedAtMs = clock.now().getTime();
-  const now = given ?? (await store.status.time());
+  const now = testTime ?? (await store.status.time());
   // At least: the store read its clock at some moment between these two of ours.
   const tooEarlyMs = Math.max(0, now.getTime() - clock.now().getTime());
-  const clockAheadMs = given ? 0 : Math.max(0, askedAtMs - now.getTime()) - tooEarlyMs;
+  const clockAheadMs = testTime ? 0 : Math.max(0, askedAtMs - now.getTime()) - tooEarlyMs;
   const [late, counts, unseen, expiring, website, lastBackupAt, outlived, folders] = await Promise.all([
     promisedMs === null ? null : store.messages.countUnanswered(new Date(now.getTime() - promisedMs)),
     store.queue.countDeliveries(),
     store.messages.countUnseen(),
-    store.retention.findExpiring(given),
-    store.status.website(given),
+    store.retention.findExpiring(testTime),
+    store.status.website(testTime),
     store.status.lastBackupAt(),
     outlivedBackups(store, now, backupsKept),
-    store.mailbox.folders(given),
+    store.mailbox.folders(testTime),
   ]);
   return { now, clockAheadMs, late, counts, unseen, expiring, website, lastBackupAt, outlived, folders };
 }
