@@ -104,11 +104,11 @@ export async function readColumn<T>(query: Query, sql: string, values?: readonly
 }
 
 /**
- * Inserts all rows, which have the same columns, in one statement. Except in the table `messages`, a `reference` is
+ * Inserts all rows, which have the same columns and no numbers yet, in one statement. Except in the table `messages`, a `reference` is
  * replaced by the number of its message's row.
  */
 export async function insertRows<Name extends Table>(
-  { query, dialect: { itemsOf, keptIds } }: Sql,
+  { query, dialect: { itemsOf } }: Sql,
   table: Name,
   rows: readonly NewRow<Name>[],
 ): Promise<void> {
@@ -119,7 +119,7 @@ export async function insertRows<Name extends Table>(
   const link = columns.findIndex(isLink);
   const messages = link < 0 ? "" : `JOIN messages ON messages.reference = ${itemValue("reference", link)}`;
   await query(
-    `INSERT INTO ${table} (${names.join(", ")}) ${columns.includes("id") ? keptIds : ""} SELECT ${values.join(", ")} FROM ${itemsOf("$1")} ${messages}`,
+    `INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${itemsOf("$1")} ${messages}`,
     [rows.map((row) => Object.values(row))],
   );
 

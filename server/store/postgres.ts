@@ -120,14 +120,14 @@ async function tryTransaction<T>(
   { lock, isLong, isSnapshot }: TransactionOptions,
 ): Promise<T> {
   const client = await checked(pool.connect());
-  const sql: Sql = { query: queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined), dialect };
+  const timeoutMs = isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS;
+  const sql: Sql = { query: queryOf(client, isLong ? timeoutMs : undefined), dialect };
   const statements = [
     isSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
     // A server may be configured to answer before a commit is on disk. That would be a false success here.
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
     // Repeated for a pooler that drops the settings of a new connection.
-    `SET LOCAL statement_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
+    `SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs}`,
     ...(lock ? [`SELECT pg_advisory_xact_lock(${FIRST_LOCK + LOCKS.indexOf(lock)})`] : []),
   ];
   let isUsable = true;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
+import type { Outcome } from "../store/queue.ts";
 import type { Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");
@@ -28,8 +29,8 @@ export type RefusalReason =
   | "store-unavailable"
   | "failure";
 
-/** `skipped`: a rule forbids the delivery. `unmarked`: the result could not be saved, or the lease was lost. */
-type DeliveryOutcome = "delivered" | "deferred" | "failed" | "paused" | "skipped" | "unmarked";
+/** `unmarked`: the result could not be saved, or the lease was lost. */
+type DeliveryOutcome = Outcome["kind"] | "unmarked";
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
