@@ -55,13 +55,14 @@ export function startAlerts(options: AlertOptions) {
   }
 
   async function check(): Promise<void> {
-    const { now, facts, troubles, error, awayMs } = await watch.find(options.clock ? clock.now() : null);
+    const { facts, troubles, error, awayMs } = await watch.find(options.clock ? clock.now() : null);
     if (error !== null) noteDefect(error);
     if (awayMs !== null) return tellAway(troubles, awayMs);
     await tellBack();
     const alerts = await ifAvailable(openedStore().then(({ status }) => status.alerts()));
     // Without all facts it is unknown what has ended.
-    if (!now || !alerts) return;
+    if (!facts || !alerts) return;
+    const { now, expiring } = facts;
     await tellEnds(alerts, new Set(troubles.map(keyOf)), now);
 
     const claims = [];
@@ -70,7 +71,7 @@ export function startAlerts(options: AlertOptions) {
       const last = alerts.get(key) ?? null;
       const isUnposted = last?.isPosted === false && options.alertUrl !== null;
       if (last && !isDue(trouble, last, now, retention, isUnposted)) continue;
-      if (trouble.kind === "expiring" && !facts?.expiring.unannounced && !isUnposted) continue;
+      if (trouble.kind === "expiring" && !expiring.unannounced && !isUnposted) continue;
       const { count, lastAt, problem, since } = trouble;
       const sinceMs = last?.sinceMs ?? (since ?? now).getTime();
       const isPosted = options.alertUrl !== null;
@@ -83,8 +84,8 @@ export function startAlerts(options: AlertOptions) {
     const isPosted = await postAll(found);
     if (!isPosted) for (const { key, alert } of claims) await move(key, alert, { ...alert, isPosted });
     // Without ALERT_URL, the log announces erasures: what is not announced is never erased.
-    else if (facts && found.some(({ kind }) => kind === "expiring")) {
-      await ifAvailable(openedStore().then(({ retention }) => retention.markAnnounced(facts.expiring)));
+    else if (found.some(({ kind }) => kind === "expiring")) {
+      await ifAvailable(openedStore().then(({ retention }) => retention.markAnnounced(expiring)));
     }
   }
 

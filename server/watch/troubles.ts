@@ -238,11 +238,10 @@ interface WatchOptions {
 }
 
 interface Situation {
-  /** The store's time; `null` if it is not known. */
-  now: Date | null;
   /** For how long this process has not been able to store; `null` if it is. */
   awayMs: number | null;
   troubles: readonly Trouble[];
+  /** With the store's time. `null` if any of them cannot be read. */
   facts: Facts | null;
   /** Why facts are missing, or why nothing can be stored; `null` otherwise. */
   error: unknown;
@@ -300,8 +299,7 @@ export function createWatch(options: WatchOptions) {
       return [find(seen) ?? []].flat().map((found): Trouble => ({ ...usual, ...found }));
     });
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
-    const now = facts?.now ?? null;
-    return { now, awayMs, facts, error, troubles: troubles.sort((a, b) => urgencyOf(a) - urgencyOf(b)) };
+    return { awayMs, facts, error, troubles: troubles.sort((a, b) => urgencyOf(a) - urgencyOf(b)) };
   }
 
   return { find };
