@@ -51,7 +51,7 @@ export interface OutboxOptions {
 
 export type Outbox = ReturnType<typeof startOutbox>;
 
-/** The shortest wait after the store returned nothing, even if a delivery is due. */
+/** The shortest wait after nothing could be claimed, even if a delivery is due. */
 const SHORTEST_WAIT_MS = 1000;
 const FOLLOW_INTERVAL_MS = 1000;
 const FIRST_DELAYS_MS = [1, 5, 15, 30].map((minutes) => minutes * MINUTE_MS);
@@ -86,7 +86,7 @@ export function startOutbox(options: OutboxOptions) {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
     wake,
-    /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
+    /** Claims no more deliveries, waits for the attempts in flight for at most `deadlineMs`, and closes the senders. */
     async stop(deadlineMs = 10_000): Promise<void> {
       void following.stop();
       const ended = Promise.all(workers.map((worker) => worker.stop()));
@@ -195,7 +195,7 @@ function startWorker(sender: Sender, options: WorkerOptions) {
     },
     attempts,
     wake: () => rounds.soon(),
-    /** Starts no more attempts, and waits for those in flight. */
+    /** Claims no more deliveries, and waits for the attempts in flight. */
     async stop(): Promise<void> {
       stop.abort();
       await rounds.stop();
