@@ -48,7 +48,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // Requests on open connections get normal answers while the server closes.
     return503OnClosing: false,
   });
-  const noteDefect = createDefectLog({ error: (event, text) => app.log.error(event, text) });
+  const noteDefect = createDefectLog(app.log);
 
   // Node's own answer to a request that it cannot parse never interrupts another answer.
   app.server.removeAllListeners("clientError");
