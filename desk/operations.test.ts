@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { StoreUnavailable } from "../server/store/errors.ts";
 import { claimOne, NOON, store as send } from "../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../tests/support/in-process-store.ts";
 import { deskOf } from "../tests/support/inbox-command.ts";
@@ -62,4 +63,14 @@ test("a reply is sent ten seconds later by the database's clock, and is not call
   await expect(call.takeBackReply({ reference, key })).rejects.toThrow(
     /^The reply was not taken back: it is being sent now$/,
   );
+});
+
+test("a database that fails while the status is read fails that call alone", async () => {
+  const { store } = await openDesk();
+  const fail = async () => {
+    throw new StoreUnavailable({ problem: "The message database is closed" });
+  };
+  const failing = withStore(store, { queue: { countChannel: fail }, messages: { countTabs: fail } });
+  const call = createCaller(deskOf({ store: failing, dataDir: "", account: null }));
+  await expect(call.status()).rejects.toThrow("The message database is closed");
 });
