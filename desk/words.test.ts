@@ -17,6 +17,15 @@ test.for([
   expect(formatWait({ kind, until, reason }, NOW)).toBe(text);
 });
 
+test("a wait is said about its subject", () => {
+  const until = later(6);
+  expect(formatWait({ kind: "later", until, reason: null }, NOW, "Your reply")).toBe(
+    "Your reply goes out at 20:00:06.",
+  );
+  const down = { kind: "website-down", until, reason: null } as const;
+  expect(formatWait(down, NOW, "Your reply")).toBe("Your reply is waiting: the website is not running.");
+});
+
 test("a row says what waits and until when, and what failed", () => {
   const none = {
     drafts: [],

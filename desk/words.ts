@@ -59,7 +59,7 @@ const REFUSAL: Readonly<Record<Action | "reply" | "again", Words>> = {
   reply: ({ state }) =>
     state === "quarantined"
       ? "release it before you reply"
-      : "its reply waits: take that back, or wait until it is sent",
+      : "its reply waits: take that back in the inbox, or wait until it is sent",
   again: () => "only a failed reply can be sent again",
   delete: () => "it cannot be deleted",
 };
@@ -81,18 +81,36 @@ export interface Wait {
   reason: string | null;
 }
 
-/** A sentence. A time that has passed is not said as coming. */
-export function waitText({ kind, until, reason }: Wait, now: Date, format: (at: Date) => string): string {
+/** A sentence, with a subject if one is given. A time that has passed is not said as coming. */
+export function waitText(wait: Wait, now: Date, format: (at: Date) => string, subject?: string): string {
+  const { kind, until, reason } = wait;
   const isComing = until !== null && until > now;
-  if (kind === "restricted") return "Waiting: the message is restricted.";
-  if (kind === "website-down") return "Waiting: the website is not running.";
+  const say = (verb: string, rest: string) => asSentence([subject, verb, rest].filter(Boolean).join(" "));
+  const is = subject ? "is" : "";
+  if (kind === "restricted") return say(is, "waiting: the message is restricted");
+  if (kind === "website-down") return say(is, "waiting: the website is not running");
   if (kind === "paused") {
     const next = isComing ? `; the next attempt is at ${format(until)}` : "";
-    return asSentence(`Waiting until sending works again: ${reason}${next}`);
+    return say(is, `waiting until sending works again: ${reason}${next}`);
   }
-  if (until === null) return "Being sent.";
-  if (kind === "sending" || !isComing) return `Being sent since ${format(until)}.`;
-  return asSentence(reason === null ? `Goes out at ${format(until)}` : `Waiting until ${format(until)}: ${reason}`);
+  if (until === null) return say(is, "being sent");
+  if (kind === "sending" || !isComing) return say(is, `being sent since ${format(until)}`);
+  if (reason === null) return say("goes out", `at ${format(until)}`);
+  return say(is, `waiting until ${format(until)}: ${reason}`);
+}
+
+/** After a retry during a pause. Whether its attempt fails decides when the next one is. */
+export const PAUSED_RETRY = "One attempt is made now; if it succeeds, the rest follows.";
+
+type Drafted = Readonly<{ drafts: readonly { author: string | null; savedAt: Date }[] }>;
+
+/** What goes with the messages when they are deleted; empty if nothing does. */
+export function lostDrafts(messages: readonly Drafted[], format: (at: Date) => string): string {
+  const drafts = messages.flatMap((message) => message.drafts);
+  const names = drafts.map(
+    ({ author, savedAt }) => `a draft of ${visible(author ?? "an unknown author")}, ${format(savedAt)}`,
+  );
+  return names.length === 0 ? "" : `This also deletes ${names.join("; ")}.`;
 }
 
 export const STATE = {

@@ -128,7 +128,7 @@ describe("on SQLite", () => {
     expect(await store.queue.dueInMs("mail", null)).toBe(0);
     const nextAt = new Date(Date.now() + 60_000);
     await store.status.reportNode([{ channel: "mail", reason: "535 refused", since: new Date(), nextAt }]);
-    const paused = `Email is paused: 535 refused. One attempt is made now, the next at ${nextAt.toISOString()}.\n`;
+    const paused = "Email is paused: 535 refused. One attempt is made now; if it succeeds, the rest follows.\n";
     expect(await cli("retry", failed)).toEqual(done(`1 message queued again.\n${paused}`));
     expect(await cli("retry", "--queued")).toEqual(done(`1 message queued again.\n${paused}`));
     await store.status.reportNode([]);
@@ -308,8 +308,11 @@ describe("on SQLite", () => {
   test.each([null, true, false])("deletes and erases only after a confirmation (%s)", async (answer) => {
     const reference = await put({ name: "Eve\u001b[2J" });
     await put({ email: "eve@example.com" });
+    const savedAt = new Date();
+    await store.replies.saveDraft(reference, { subject: "Re", text: "Dear Eve", note: "" }, savedAt);
+    const lost = `This also deletes a draft of an unknown author, ${savedAt.toISOString()}. `;
     for (const [question, done, ...args] of [
-      [`delete ${reference} (queued) from Eve\\u{1b}[2J <ada@example.com>`, "deleted", "delete", reference],
+      [`delete ${reference} (waiting) from Eve\\u{1b}[2J <ada@example.com>`, "deleted", "delete", reference],
       ["erase 1 message from eve@example.com", "erased", "privacy", "erase", "eve@example.com"],
     ]) {
       if (answer === null) {
@@ -317,7 +320,7 @@ describe("on SQLite", () => {
         continue;
       }
       const { asked, out } = await runAtTerminal({ DATA_DIR: dataDir }, answer, ...args);
-      expect(asked).toEqual([`Permanently ${question}? [y/N] `]);
+      expect(asked).toEqual([`Permanently ${question}? ${done === "deleted" ? lost : ""}[y/N] `]);
       expect(out).toContain(answer ? `1 message and 0 .eml files ${done}.\n` : "Nothing was changed.\n");
     }
     expect(await store.messages.list({})).toHaveLength(answer ? 0 : 2);

@@ -2,8 +2,8 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import { serially } from "../../contract/serially.ts";
-import { visible } from "../../contract/text.ts";
-import { ACTION_WORDS, REPLY_UNDO_MS, STATE } from "../words.ts";
+import { asSentence, visible } from "../../contract/text.ts";
+import { ACTION_WORDS, lostDrafts, PAUSED_RETRY, REPLY_UNDO_MS, STATE } from "../words.ts";
 import {
   type Action,
   type ActionResult,
@@ -14,7 +14,8 @@ import {
   type MessageView,
   reloadAll,
 } from "./api.ts";
-import { formatSince, formatWait, plural } from "./format.ts";
+import { discard } from "./draft.ts";
+import { formatSince, plural } from "./format.ts";
 import { Dialog, type DialogProps } from "./parts.tsx";
 
 export const ALL_ACTIONS = Object.keys(ACTION_WORDS) as Action[];
@@ -115,6 +116,11 @@ export function useQuestion() {
   return { ask, question };
 }
 
+export function LostDrafts({ messages }: { messages: readonly Pick<Target, "drafts">[] }) {
+  const now = new Date();
+  return <p>{lostDrafts(messages, (at) => formatSince(at, now))}</p>;
+}
+
 /** Asks before messages are deleted. Render `question`. */
 export function useActions() {
   const { ask, question } = useQuestion();
@@ -124,19 +130,13 @@ export function useActions() {
     const count = plural(messages.length, "message");
     const [only, second] = messages;
     const what = only && !second ? `the message from ${visible(only.name)}` : count;
-    const lost = messages.flatMap(({ drafts }) =>
-      drafts.map(
-        ({ author, savedAt }) =>
-          `a draft of ${visible(author ?? "an unknown author")}, ${formatSince(savedAt, new Date())}`,
-      ),
-    );
     const text =
       "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
     ask({
       title: `Delete ${what}?`,
       children: (
         <>
-          {lost.length > 0 && <p>With it goes {lost.join("; ")}.</p>}
+          <LostDrafts messages={messages} />
           <p>{text}</p>
         </>
       ),
@@ -162,11 +162,13 @@ function performNow(
       throw new Error(`The action failed. ${describeFailure(error)} ${unknown}`);
     });
     await refresh(results);
+    // Afterwards, because until then the page may show what was typed.
+    if (action === "delete") for (const { reference, outcome } of results) if (outcome === "done") discard(reference);
     const isDone = results.some(({ outcome }) => outcome === "done");
     const notice = outcomeNotice(action, results);
     const waits = results.flatMap((result) =>
       result.outcome === "done" && result.pause
-        ? `One attempt is made now. ${formatWait(result.pause, new Date())}`
+        ? `${asSentence(`Sending is paused: ${result.pause.reason}`)} ${PAUSED_RETRY}`
         : [],
     );
     return {

@@ -184,7 +184,11 @@ export async function download(path: string, query: Readonly<Record<string, stri
 }
 
 export function describeFailure(error: unknown): string {
-  if (error instanceof TRPCClientError && !error.data) return "The inbox does not answer. It may have been stopped.";
+  if (error instanceof TRPCClientError && !error.data)
+    // An answer that is no result refuses the token.
+    return error.meta?.response
+      ? "The inbox was started again."
+      : "The inbox does not answer. It may have been stopped.";
   return error instanceof Error && error.message
     ? asSentence(error.message)
     : "Something went wrong. Reload this page.";

@@ -29,21 +29,22 @@ const running = new Map<string, Promise<void>>();
 
 const BLANK: Unfinished = { subject: "", text: "", note: "" };
 const isBlank = (text: string) => text.trim() === "";
+const isEmpty = ({ text, note }: Unfinished) => isBlank(text + note);
 /** The subject of no text is not stored. */
 const isSame = (one: Unfinished, other: Unfinished) =>
-  one.note === other.note && one.text === other.text && (one.subject === other.subject || isBlank(one.text + one.note));
+  one.note === other.note && one.text === other.text && (one.subject === other.subject || isEmpty(one));
 /** A failed save may have arrived, so it is not known what is stored. */
 export const isSaved = (draft: Draft) => draft.error === null && isSame(draft, draft.stored);
 
 export function currentDraft(message: MessageDetail, typed: Draft | undefined): Draft {
   const { draft, history, readAt, nextSubject } = message;
-  const isFinished = typed && isBlank(typed.text + typed.note) && isSaved(typed);
+  const isFinished = typed && isEmpty(typed) && isSaved(typed);
   // An answer came since, or a reply was sent.
   if (isFinished && !draft && typed.subject === typed.stored.subject && typed.subject !== nextSubject)
     return { ...typed, subject: nextSubject, stored: { ...BLANK, subject: nextSubject } };
   if (typed && !(isFinished && draft && draft.savedAt > typed.storedAt)) {
     // A restored backup does not have it. Another window may have finished it.
-    const wasStored = !isBlank(typed.stored.text + typed.stored.note) && !typed.isSending;
+    const wasStored = !isEmpty(typed.stored) && !typed.isSending;
     const isFinishedThere = history.some(({ kind, at }) => /noted|replied/.test(kind) && at > typed.storedAt);
     const isLost = wasStored && draft === null && readAt > typed.storedAt && !isFinishedThere;
     return isLost ? { ...typed, stored: BLANK } : typed;
@@ -81,6 +82,9 @@ function write(reference: string, draft: Draft | null): void {
   for (const tell of readers) tell();
 }
 
+/** The operator has confirmed that it goes. */
+export const discard = (reference: string) => write(reference, null);
+
 /** Does nothing if the draft was given up meanwhile. */
 function update(reference: string, changes: Partial<Draft>): void {
   const draft = drafts.get(reference);
@@ -94,11 +98,16 @@ function subscribe(tell: () => void) {
 
 export type Writing = ReturnType<typeof useDraft>;
 
-/** What is typed for a message that is gone. */
-export function useLeftover(reference: string) {
+/** What is typed for a message that is gone, or was in the draft that the page has shown. Nothing else has it now. */
+export function useLeftover(reference: string, shown: MessageDetail | undefined) {
   const draft = useSyncExternalStore(subscribe, () => drafts.get(reference));
-  const isEmpty = !draft || isBlank(draft.text + draft.note);
-  return { leftover: isEmpty ? null : draft, discard: () => write(reference, null) };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => {
+    const left = drafts.get(reference) ?? (shown && currentDraft(shown, undefined));
+    // With an error, closing the page asks first.
+    if (left && !isEmpty(left)) write(reference, { ...left, error: new Error("The message is gone") });
+  }, []);
+  return { leftover: draft && !isEmpty(draft) ? draft : null, discard: () => discard(reference) };
 }
 
 export function useDraft(message: MessageDetail) {

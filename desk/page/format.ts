@@ -18,7 +18,8 @@ export const formatDay = (date: Date) => SHORT_DATE.format(date);
 /** The time for today, `06:04`; otherwise also the date, `14 Nov, 06:04`. */
 export const formatSince = (date: Date, now: Date, clock = CLOCK) =>
   date.toDateString() === now.toDateString() ? clock.format(date) : `${formatDay(date)}, ${clock.format(date)}`;
-export const formatWait = (wait: Wait, now: Date) => waitText(wait, now, (at) => formatSince(at, now, SECONDS));
+export const formatWait = (wait: Wait, now: Date, subject?: string) =>
+  waitText(wait, now, (at) => formatSince(at, now, SECONDS), subject);
 
 export const plural = (count: number, noun: string) => pluralOf(count, noun, formatNumber);
 

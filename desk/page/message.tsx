@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Table, Textarea } from "@mantine/core";
+import { Alert, Button, Group, Stack, Table, Textarea, TextInput } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
@@ -54,7 +54,7 @@ function OneMessage({ reference }: { reference: string }) {
         </p>
       </header>
       {isGone ? (
-        <Gone reference={reference} />
+        <Gone reference={reference} shown={query.data} />
       ) : (
         <Loaded query={query}>
           {(message) => <Message message={message} now={now} early={early} show={setDialog} />}
@@ -68,15 +68,20 @@ function OneMessage({ reference }: { reference: string }) {
   );
 }
 
-function Gone({ reference }: { reference: string }) {
-  const { leftover, discard } = useLeftover(reference);
+function Gone({ reference, shown }: { reference: string; shown: MessageDetail | undefined }) {
+  const { leftover, discard } = useLeftover(reference, shown);
   return (
     <EmptyPanel title="There is no such message">
       <p>It was deleted or erased, its retention period ended, or a backup without it was restored.</p>
       {leftover && (
         <Stack ta="start" mt="md">
           <p>What you typed is only on this page. Copy what you need.</p>
-          {leftover.text.trim() !== "" && <Textarea label="Reply" rows={8} readOnly value={leftover.text} />}
+          {leftover.text.trim() !== "" && (
+            <>
+              <TextInput label="Subject" readOnly value={leftover.subject} />
+              <Textarea label="Reply" rows={8} readOnly value={leftover.text} />
+            </>
+          )}
           {leftover.note.trim() !== "" && <Textarea label="Note" rows={4} readOnly value={leftover.note} />}
           <Button onClick={discard}>Discard</Button>
         </Stack>

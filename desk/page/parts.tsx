@@ -107,7 +107,7 @@ export function Dialog(props: DialogProps) {
       <form className="stack" onSubmit={instead(onConfirm)} noValidate>
         <h2 id="dialog-title">{title}</h2>
         {children}
-        <Failure error={error} />
+        <Failure text={error ? describeFailure(error) : null} />
         <Group justify="end">
           <Button onClick={onClose}>{close}</Button>
           {confirm && (
@@ -122,13 +122,11 @@ export function Dialog(props: DialogProps) {
 }
 
 /** Always rendered, so that screen readers announce a text that is added later. */
-export function Failure({ error }: { error: unknown }) {
-  return (
-    <Text role="alert" c="red" size="sm">
-      {error ? describeFailure(error) : null}
-    </Text>
-  );
-}
+export const Failure = ({ text }: { text: string | null }) => (
+  <Text role="alert" c="red" size="sm">
+    {text}
+  </Text>
+);
 
 const FIELD = "input:not([type=checkbox]), textarea, select";
 

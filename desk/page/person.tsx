@@ -11,7 +11,7 @@ import {
   FIELD_NAMES,
   type FieldErrors,
 } from "../../contract/contact-message.ts";
-import { attempt, type Notice, notify, saveAs, undoLast } from "./actions.tsx";
+import { attempt, LostDrafts, type Notice, notify, saveAs, undoLast } from "./actions.tsx";
 import { call, type Person, reloadAll, trpc } from "./api.ts";
 import { countryName, plural } from "./format.ts";
 import { useKeys } from "./keys.tsx";
@@ -185,6 +185,7 @@ function EraseDialog({ person: { email, messages }, onClose }: PersonDialogProps
         files on this machine. This cannot be undone. It does not change backups, emails that were already sent, or what
         the receiver of HOOK_URL has: tell whoever has copies.
       </p>
+      <LostDrafts messages={messages} />
       <TextInput
         label="Type the address to confirm"
         inputMode="email"

@@ -6,7 +6,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { quote } from "../../contract/quoted-text.ts";
 import { asSentence, visible } from "../../contract/text.ts";
 import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH, REPLY_STATES } from "../words.ts";
-import { attempt, notify, useQuestion } from "./actions.tsx";
+import { attempt, useQuestion } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll, trpc } from "./api.ts";
 import { isSaved, startSending, takeBackBy, type Writing } from "./draft.ts";
 import { formatSince, formatTime, formatWait } from "./format.ts";
@@ -34,8 +34,7 @@ interface ReplyProps {
 
 /** Whose reply waits. */
 const whose = ({ colleagues: { reply } }: MessageDetail) =>
-  reply ? `The reply of ${visible(reply.author ?? "an unknown author")}:` : "Your reply:";
-const asClause = (sentence: string) => sentence.charAt(0).toLowerCase() + sentence.slice(1);
+  reply ? `The reply of ${visible(reply.author ?? "an unknown author")}` : "Your reply";
 
 export function ReplyCard(props: ReplyProps) {
   const { message, writing, now, goBack } = props;
@@ -44,7 +43,7 @@ export function ReplyCard(props: ReplyProps) {
   return (
     <Card title="Reply">
       {message.waits.reply && (
-        <Alert color="gray" title={`${whose(message)} ${asClause(formatWait(message.waits.reply, now))}`}>
+        <Alert color="gray" title={formatWait(message.waits.reply, now, whose(message))}>
           <p>Another one can be sent after it.</p>
           <Button mt="sm" onClick={() => takeBack(message.reference, undefined, goBack)}>
             Take back
@@ -123,6 +122,7 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
   const [seenAt, setSeenAt] = useState(readAt);
   const [to, setTo] = useState(email);
   const [hasCursor, setHasCursor] = useState(false);
+  const [isRefused, setIsRefused] = useState(false);
   const isReady = !isSending && replyRefusal === null;
   // The message may load after the arrival on its screen.
   useEffect(() => {
@@ -169,8 +169,7 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
     event.preventDefault();
     // An own reply is no answer of somebody else.
     const own = colleagues.reply ? undefined : history.findLast(({ kind }) => kind === "replied")?.at;
-    if (replyRefusal !== null)
-      return notify({ tone: "warning", text: "Nothing was sent.", details: [asSentence(replyRefusal)] });
+    setIsRefused(replyRefusal !== null);
     if (isReady && text.trim() !== "" && subject.trim() !== "") send(isNext, own && own > seenAt ? own : seenAt);
   };
   const insertAtCursor = (saved: string) => {
@@ -256,6 +255,7 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
         </Button>
         <DraftState writing={writing} now={now} />
       </Group>
+      <Failure text={isRefused && replyRefusal !== null ? `Nothing was sent. ${asSentence(replyRefusal)}` : null} />
       <p className="soft">The message is answered once the reply is delivered.</p>
       <p className="soft">Below your text:</p>
       <div className="soft">
@@ -329,6 +329,7 @@ export function takeBack(reference: string, key: string | undefined, goBack: Rep
 export function NoteForm({ reference, writing: { draft, change, keepNote } }: { reference: string; writing: Writing }) {
   const { mutate, error, isPending } = useMutation(trpc.note.mutationOptions());
   const { note, noteKey } = draft;
+  const failure = error ?? (note === "" ? null : draft.error);
   const add = (event: FormEvent) => {
     event.preventDefault();
     if (note.trim() === "" || isPending) return;
@@ -347,7 +348,7 @@ export function NoteForm({ reference, writing: { draft, change, keepNote } }: { 
         readOnly={isPending}
         onChange={({ target }) => change({ note: target.value })}
       />
-      <Failure error={error ?? (note === "" ? null : draft.error)} />
+      <Failure text={failure ? describeFailure(failure) : null} />
       <Group gap="sm">
         <Button type="submit" size="xs">
           Add note

@@ -20,8 +20,8 @@ import { messagesJson, viewerOf } from "../message-view.ts";
 import type { Desk } from "../open-desk.ts";
 import { type createCaller, FILTER } from "../operations.ts";
 import { exportPerson } from "../person.ts";
-import { ACTION_WORDS } from "../words.ts";
-import { detailText, formatWait, messageTable, senderOf, statsText } from "./texts.ts";
+import { ACTION_WORDS, PAUSED_RETRY } from "../words.ts";
+import { detailText, formatWait, messageTable, senderOf, stateOf, statsText, withDrafts } from "./texts.ts";
 
 // run-command.ts makes the command line from the table in this file.
 
@@ -259,9 +259,11 @@ export const COMMANDS: readonly CommandRow[] = [
     notes: `Also removes their .eml files in DATA_DIR/outbox. When a person asks for erasure, use "privacy erase": it removes all
 messages from an address, and every trace of them in the database's files.`,
     async question({ openDesk }, { references }) {
-      const found = await (await openDesk()).store.messages.list({ references });
-      const names = found.map((message) => `${message.reference} (${message.state}) from ${senderOf(message)}`);
-      return found.length > 0 ? `Permanently delete ${names.join(", ")}?` : null;
+      const { store } = await openDesk();
+      const found = await store.messages.list({ references });
+      const views = found.map(await viewerOf(found, store));
+      const names = views.map((view) => `${view.reference} (${stateOf(view)}) from ${senderOf(view)}`);
+      return views.length > 0 ? withDrafts(`Permanently delete ${names.join(", ")}?`, views) : null;
     },
     async run(context, { references }) {
       const output = await act(context, "delete", references);
@@ -394,7 +396,7 @@ the references for whoever was told of them.`,
     async question({ call }, { email }) {
       const { messages } = await (await call()).person({ email });
       if (messages.length === 0) return null;
-      return `Permanently erase ${plural(messages.length, "message")} from ${visible(email)}?`;
+      return withDrafts(`Permanently erase ${plural(messages.length, "message")} from ${visible(email)}?`, messages);
     },
     async run({ call }, { email }) {
       const result = await (await call()).erase({ email });
@@ -489,10 +491,9 @@ async function act({ call }: Context, action: Action, references: readonly strin
 /** A retry makes one attempt during a pause. */
 async function pausesText({ openDesk }: Context): Promise<string> {
   const { pauses } = await (await openDesk()).store.status.website();
-  const lines = pauses.map(({ channel, reason, nextAt }) => {
-    const next = `One attempt is made now, the next at ${nextAt.toISOString()}.`;
-    return `${rulesOf(channel).name} is paused: ${asSentence(reason)} ${next}`;
-  });
+  const lines = pauses.map(
+    ({ channel, reason }) => `${rulesOf(channel).name} is paused: ${asSentence(reason)} ${PAUSED_RETRY}`,
+  );
   return lines.map((line) => `${visible(line)}\n`).join("");
 }
 

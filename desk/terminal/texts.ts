@@ -7,7 +7,7 @@ import type { StoredMessage } from "../../server/store/model.ts";
 import { cellText, type Fact } from "../export-messages.ts";
 import { messageJson, type readDetail, type View } from "../message-view.ts";
 import type { readStatus } from "../open-desk.ts";
-import { marksOf, STATE, TAB_NAME, TABS, type Wait, waitText } from "../words.ts";
+import { lostDrafts, marksOf, STATE, TAB_NAME, TABS, type Wait, waitText } from "../words.ts";
 
 // How results print at a terminal. Visitors' text is escaped here.
 
@@ -44,12 +44,18 @@ export function senderOf({ name, email }: StoredMessage): string {
   return `${cut(visible(name), 20)} <${cut(visible(email), 40)}>`;
 }
 
+export const stateOf = ({ state }: StoredMessage): string => STATE[state][0].toLowerCase();
+
+export const withDrafts = (question: string, messages: Parameters<typeof lostDrafts>[0]): string =>
+  `${question} ${lostDrafts(messages, formatTime)}`.trim();
+
 export function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
   const { message: text, footprint, dueAt: _, notes: __, replies: ___, mails: ____, ...facts } = messageJson(detail);
   const { mail, ...others } = detail.waits;
   const waits = Object.entries({ ...(mail && { delivery: mail }), ...others });
   const known = {
     ...facts,
+    state: stateOf(detail),
     ...Object.fromEntries(waits.map(([name, wait]) => [name, formatWait(wait, detail.readAt)])),
   };
   const given = Object.entries<Fact>(known).filter(([, value]) => value !== null && value !== "" && value !== false);

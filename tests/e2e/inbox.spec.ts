@@ -473,8 +473,12 @@ test("two windows of one person, and two people, lose nothing and answer once", 
   await expect(box.getByText("Hello", { exact: true })).toBeVisible();
   await replies.add(reference, { key: "1", subject: "Re", text: "Hello from Anna" }, new Date());
   await expect(box).not.toContainText("is replying");
+  await expect(box).toContainText("The reply of anna is waiting: the website is not running.");
+  await page.getByLabel("Text").press("Control+Enter");
+  await expect(box).toContainText(/Nothing was sent\. .+ its reply waits: take that back in the inbox/);
   await settleReply(inbox.store, { kind: "delivered" });
   await expect(box).toContainText("Sent on");
+  await expect(box).not.toContainText("Nothing was sent.");
   await button(box, "Send reply").click();
   const question = page.getByRole("dialog", { name: /^anna answered at .+\. Send yours too\?$/ });
   await expect(question).toContainText("Hello from Anna");

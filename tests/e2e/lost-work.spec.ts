@@ -31,6 +31,16 @@ async function expectTyped(page: Page) {
   await expect(page.getByLabel("Note", { exact: true })).toHaveValue(TYPED.note);
 }
 
+/** Closing the tab asks first. */
+async function expectQuestion(page: Page) {
+  const asked = page.waitForEvent("dialog");
+  const closing = page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
+  await closing;
+}
+
 for (const how of ["in another tab", "in this tab"]) {
   test(`an inbox that was started again keeps what is typed, and goes on once its address is opened ${how}`, async ({
     page,
@@ -80,12 +90,7 @@ test("what is typed stays while the inbox is stopped or the network is gone, and
   await expect(banner(page)).toContainText("The inbox does not answer.");
   await text(page).fill("More");
   await expect(box(page)).toContainText("Your draft is not saved.");
-  const asked = page.waitForEvent("dialog");
-  const closing = page.close({ runBeforeUnload: true });
-  const dialog = await asked;
-  expect(dialog.type()).toBe("beforeunload");
-  await dialog.dismiss();
-  await closing;
+  await expectQuestion(page);
   await expect(text(page)).toHaveValue("More");
 });
 
@@ -118,7 +123,7 @@ test("the list marks drafts, and the question before a deletion names those that
   await expect(page.locator("main header .marks")).toContainText("Your draft");
   await page.getByRole("button", { name: "Delete" }).click();
   await expect(page.getByRole("dialog")).toContainText(
-    /With it goes a draft of .+, \d\d:\d\d; a draft of .+, \d\d:\d\d\./,
+    /This also deletes a draft of .+, \d\d:\d\d; a draft of .+, \d\d:\d\d\./,
   );
   await expect(page.getByRole("dialog")).toContainText("a draft of anna");
 });
@@ -130,11 +135,17 @@ for (const how of ["deleted", "erased"]) {
     await inbox.open(`/messages/${reference}`);
     await type(page);
     await expect(box(page)).toContainText("Your draft is saved.");
+    // Then only the database had it.
+    if (how === "erased") await page.reload();
+    await expectTyped(page);
     if (how === "deleted") await inbox.store.actions.act("delete", { references: [reference] }, new Date());
     else await inbox.store.people.erase("ada@example.com");
     await expect(page.getByText("There is no such message")).toBeVisible();
+    await expect(page.getByLabel("Subject")).toHaveValue(TYPED.subject);
     await expect(page.getByLabel("Reply")).toHaveValue(TYPED.text);
+    await page.getByLabel("Reply").click();
     await expect(page.getByLabel("Note")).toHaveValue(TYPED.note);
+    await expectQuestion(page);
     await page.getByRole("button", { name: "Discard" }).click();
     await expect(page.getByLabel("Reply")).toHaveCount(0);
   });
