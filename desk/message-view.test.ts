@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { storedWith } from "../tests/store-contract/samples.ts";
-import { fillReplies } from "./open-desk.ts";
+import { fillReplies } from "./message-view.ts";
 
 test("fills in saved replies, and says which ones need an estimate", () => {
   const message = { ...storedWith({}), name: "Ada {total} [x](/y)", reference: "BC-AAAA-AA", footprint: null };

@@ -1,5 +1,7 @@
 import { contactFieldsOf } from "../contract/contact-message.ts";
 import { comparableEmail } from "../contract/email-address.ts";
+import { fillFacts, unknownFacts } from "../contract/facts.ts";
+import { formatTotal } from "../contract/footprint/fields.ts";
 import { asSentence, visible } from "../contract/text.ts";
 import { errorName, OperatorError } from "../server/errors.ts";
 import { removeEmls } from "../server/mail/eml.ts";
@@ -22,7 +24,7 @@ import { normaliseReference } from "../server/store/reference.ts";
 import type { Reply } from "../server/store/replies.ts";
 import { EXPIRY_NOTICE_MS } from "../server/store/retention.ts";
 import type { Store } from "../server/store/store.ts";
-import { type Desk, fillReplies } from "./open-desk.ts";
+import type { Desk, ReplyTexts } from "./desk.ts";
 import { MAX_SUBJECT_LENGTH, REPLY_STATES, REPLY_UNDO_MS, type ReplyState, refusalOf, type Wait } from "./words.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
@@ -184,6 +186,16 @@ export async function readDetail(reference: string, { store, account, mailTo, re
     savedReplies: fillReplies(texts, message),
     signature: texts.signature,
   };
+}
+
+/** The saved replies for a message. The build knows all their facts, but not whether a message has an estimate. */
+export function fillReplies({ replies, facts }: ReplyTexts, { name, reference, footprint }: StoredMessage) {
+  const values = { ...facts, name, reference, ...(footprint && { total: formatTotal(footprint.totalKg) }) };
+  return replies.map((reply) => ({
+    name: reply.name,
+    needsEstimate: unknownFacts(reply.text, Object.keys(values)).length > 0,
+    text: fillFacts(reply.text, values),
+  }));
 }
 
 /** Oldest first. */

@@ -10,6 +10,7 @@ import { OperatorError } from "../server/errors.ts";
 import { StoreReplaced, StoreUnavailable } from "../server/store/errors.ts";
 import { TABS } from "../server/store/messages.ts";
 import { ACTIONS } from "../server/store/model.ts";
+import type { Desk } from "./desk.ts";
 import {
   actOn,
   eachPage,
@@ -21,8 +22,8 @@ import {
   undoStep,
   viewerOf,
 } from "./message-view.ts";
-import { type Desk, readStatus } from "./open-desk.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
+import { readStatus } from "./status.ts";
 import { MAX_NOTE_LENGTH, MAX_REPLY_LENGTH, MAX_SEARCH_LENGTH, MAX_SUBJECT_LENGTH } from "./words.ts";
 
 // What operators do, for the inbox page over HTTP (browser/) and for the command line in its own process (terminal/).

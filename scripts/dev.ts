@@ -87,7 +87,7 @@ async function startSite() {
 
 async function startInbox() {
   // Loaded on demand, because the site needs none of it.
-  const { openDesk } = await import("../desk/terminal/run-command.ts");
+  const { openDesk } = await import("../desk/desk.ts");
   const { startInbox } = await import("../desk/browser/serve.ts");
   const owner = { program: programName({ MESSAGES_COMMAND, ...process.env }), account: "developer" };
   const desk = await openDesk({ ...config, dataDir }, owner);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Desk } from "../desk/desk.ts";
 import { messagesJson, readDetail, replyTo, takeBackReply } from "../desk/message-view.ts";
-import type { Desk } from "../desk/open-desk.ts";
 import { composeReply, type MailIdentity } from "../server/mail/compose.ts";
 import { later, NOON, storeAs } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";

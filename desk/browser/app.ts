@@ -4,8 +4,8 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import superjson from "superjson";
 import { securityHeaders } from "../../contract/response-headers.ts";
 import { StoreUnavailable } from "../../server/store/errors.ts";
+import type { Desk } from "../desk.ts";
 import { exportMessages } from "../export-messages.ts";
-import type { Desk } from "../open-desk.ts";
 import { describeProblems, FILTER, type Router, router } from "../operations.ts";
 import { exportPerson } from "../person.ts";
 import type { Guard } from "./guard.ts";

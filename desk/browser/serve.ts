@@ -9,7 +9,7 @@ import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { OperatorError } from "../../server/errors.ts";
 import { createLimitedServer, LIMITS } from "../../server/http/limits.ts";
 import { StoreReplaced } from "../../server/store/errors.ts";
-import type { Desk } from "../open-desk.ts";
+import type { Desk } from "../desk.ts";
 import { createInboxApp, type PageFile } from "./app.ts";
 import { createGuard } from "./guard.ts";
 

@@ -3,14 +3,11 @@ import { Command, CommanderError } from "commander";
 import { z } from "zod";
 import { adviceLine, programName } from "../../contract/commands.ts";
 import { visibleLines } from "../../contract/text.ts";
-import { type Config, parseConfig } from "../../server/config.ts";
+import { parseConfig } from "../../server/config.ts";
 import { OperatorError } from "../../server/errors.ts";
-import { readSite } from "../../server/manifest.ts";
-import { channelsOf } from "../../server/store/model.ts";
-import { leftFiles } from "../../server/store/sqlite.ts";
-import { openArchive, openStore } from "../../server/store/store.ts";
+import { openArchive } from "../../server/store/store.ts";
+import { type Desk, openDesk } from "../desk.ts";
 import { visibleJson } from "../export-messages.ts";
-import type { Desk } from "../open-desk.ts";
 import { createCaller } from "../operations.ts";
 import { COMMANDS, type CommandRow, type Context, type Shell, UsageError } from "./commands.ts";
 
@@ -147,23 +144,4 @@ function explain(error: unknown, command: Command, program: string): { lines: st
 
 function nameOf(input: string, { options }: Command): string {
   return options.some(({ long }) => long === `--${input}`) ? `--${input}` : input.toUpperCase();
-}
-
-/** Close its store at the end. */
-export async function openDesk(config: Config, owner: Pick<Desk, "program" | "account">) {
-  return {
-    ...owner,
-    store: await openStore({ ...config, account: owner.account }),
-    dataDir: config.dataDir,
-    leftFiles: () => leftFiles(config),
-    channels: channelsOf(config),
-    mailTo: config.mailTo,
-    answerWithin: readSite()?.answerWithin,
-    backupsKept: readSite()?.facts.backupsKept,
-    replyTexts() {
-      const site = readSite();
-      const { replies = [] } = site?.mails ?? {};
-      return { replies, facts: site?.facts ?? {}, signature: site?.mailSignature ?? null };
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { capitalised, visible, visibleLines } from "../../contract/text.ts";
 import type { StoredMessage } from "../../server/store/model.ts";
 import { cellText, type Fact } from "../export-messages.ts";
 import { messageJson, type readDetail, type View } from "../message-view.ts";
-import type { readStatus } from "../open-desk.ts";
+import type { readStatus } from "../status.ts";
 import { lostDrafts, marksOf, STATE, TAB_NAME, TABS, type Wait, waitText } from "../words.ts";
 
 // How results print at a terminal. Visitors' text is escaped here.

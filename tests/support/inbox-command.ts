@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Desk } from "../../desk/open-desk.ts";
+import type { Desk } from "../../desk/desk.ts";
 import type { Shell } from "../../desk/terminal/commands.ts";
 import { runCommand } from "../../desk/terminal/run-command.ts";
 import { CHANNELS } from "../../server/store/model.ts";
