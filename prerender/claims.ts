@@ -165,8 +165,9 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   mailSignature: "replies",
 };
 
-export function isDenial(text: string): boolean {
-  return /\b(not?|never|neither|nor|cannot|without)\b|n['’]t\b/i.test(text);
+/** Wording that the law forbids claims nothing only in a sentence that denies it. */
+export function mayClaimNothing(text: string): boolean {
+  return articlesOf(text).length === 0 || /\b(not?|never|neither|nor|cannot|without)\b|n['’]t\b/i.test(text);
 }
 
 /** Evidence counts for at most two years from its signature. */
@@ -203,7 +204,7 @@ function entryProblem(entry: Entry, folder: string, today: string): string | nul
   const articles = articlesOf(text);
   const signature = signatureProblem(entry, today);
   if (signature !== null) return signature;
-  if (noClaim && (articles.length === 0 || isDenial(text))) return null;
+  if (noClaim && mayClaimNothing(text)) return null;
   if (noClaim) return "“noClaim” does not allow wording that the law forbids, unless the sentence denies it";
   const { shows = "", at = "", until = "", exemption = "" } = evidence ?? {};
   if (shows === "") return "its evidence does not say what it shows";

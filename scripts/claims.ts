@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { z } from "zod";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine, programName } from "../contract/commands.ts";
 import { plural, visible } from "../contract/text.ts";
@@ -9,9 +10,9 @@ import {
   articlesOf,
   type Entry,
   explain,
-  isDenial,
   isName,
   listOpen,
+  mayClaimNothing,
   placeProblem,
   readClaims,
   stateInWords,
@@ -22,33 +23,16 @@ import { problemsError, readSettings, siteDirProblems } from "../prerender/site-
 import { readTexts } from "../prerender/texts.ts";
 
 const flag = { type: "boolean" } as const;
-const options = { review: flag, write: flag, json: flag, sign: { type: "string" }, ours: flag } as const;
-// Not strict, so that a mistyped option shows the usage instead of a stack.
-const { values, tokens } = parseArgs({ options, strict: false, tokens: true });
-const { review, write, json, sign = "", ours = false } = values;
-const isKnown = tokens.every((token) => token.kind === "option" && token.name in options);
-if (!isKnown || typeof sign !== "string" || (sign.trim() === "" && "sign" in values)) {
-  console.error(
-    `Usage: npm run claims [-- --review | --write | --json | --sign "NAME"] [--ours]; docs/claims.md explains it.`,
-  );
-  process.exit(2);
-}
-
+const { review, write, json, sign, ours = false } = readOptions();
 const today = new Date().toISOString().slice(0, 10);
 // The ledger of the software is for its authors.
 const siteDir = ours ? "app/" : parseBuildSettings(process.env).settings.siteDir;
 const missing = siteDirProblems(siteDir);
-if (missing.length > 0) {
-  console.error(missing.map((problem) => adviceLine(problem)).join("\n"));
-  process.exit(1);
-}
+if (missing.length > 0) exit(missing.map((problem) => adviceLine(problem)).join("\n"));
 const { texts, problems } = await readTexts(siteDir);
 if (problems.length > 0) console.error(problemsError(problems).message);
-const company = await readSettings(siteDir).catch(({ message }: Error) => {
-  console.error(message);
-  process.exit(1);
-});
-const report = await readClaims({ ...company, siteDir, texts, today, isOurs: ours === true });
+const company = await readSettings(siteDir).catch(({ message }: Error) => exit(message));
+const report = await readClaims({ ...company, siteDir, texts, today, isOurs: ours });
 const { claims, unsigned, policies, outdated, ledger, ledgerFile } = report;
 const inState = (state: string) => claims.filter((claim) => claim.state === state);
 
@@ -56,8 +40,6 @@ if (json) {
   const [open, expired, withoutEvidence] = ["open", "expired", "withoutEvidence"].map(inState);
   const files = unsigned.map(({ file }) => ({ file }));
   console.log(JSON.stringify({ open, expired, withoutEvidence, unsigned: files }, null, 1));
-} else if (review) {
-  await reviewAll();
 } else if (write) {
   const added = inState("open").map(
     ({ text, page }): Entry => ({ text, page, evidence: { shows: "", at: "", until: "" }, by: "", on: "" }),
@@ -65,13 +47,8 @@ if (json) {
   await writeLedger([...ledger, ...added], ledgerFile);
   const advice = `Fill in the evidence, who signs it and when; or write "noClaim": "why" instead of evidence.`;
   console.log(`${ledgerFile} has ${plural(added.length, "new entry")}. ${advice}`);
-} else if (sign !== "") {
-  if (!isName(sign)) {
-    console.error(`“${sign}” is not the name of a person.`);
-    process.exit(2);
-  }
-  showFiles();
-  await signFiles([], sign);
+} else if (review || sign !== undefined) {
+  await reviewAndSign();
 } else {
   console.log(listOpen(report, programName(process.env)) || "Nothing is open.");
   for (const problem of policies) console.log(problem);
@@ -79,87 +56,102 @@ if (json) {
     console.log(`The default site, ${where}: ${visible(text)}${shows ? `; this would prove it: ${shows}` : ""}`);
 }
 
-function showFiles(): void {
-  for (const { file, sentences } of unsigned) console.log([`\n${file}`, ...sentences.map(marked)].join("\n  "));
-  for (const problem of policies) console.log(`\n${problem}`);
+function readOptions() {
+  const options = { review: flag, write: flag, json: flag, sign: { type: "string" }, ours: flag } as const;
+  try {
+    const { values } = parseArgs({ options });
+    return values.sign === undefined || isName(values.sign) ? values : exit(notName(values.sign), 2);
+  } catch (error) {
+    const usage = `Usage: npm run claims [-- --review | --write | --json | --sign "NAME"] [--ours]; docs/claims.md explains it.`;
+    return exit(`${(error as Error).message}\n${usage}`, 2);
+  }
 }
 
-async function signFiles(answered: readonly Entry[], by: string): Promise<void> {
-  const signed = [...unsigned, ...outdated].map(({ file, sha256, ours: replaced }): Entry => {
-    return { file, sha256, ...(replaced && { ours: replaced }), by, on: today };
-  });
-  await writeLedger([...ledger, ...answered, ...signed], ledgerFile);
-  console.log(`\n${by} has signed ${plural(signed.length, "file")} in ${ledgerFile}.`);
+function exit(problem: string, status = 1): never {
+  console.error(problem);
+  process.exit(status);
 }
 
-/** Asks for each sentence that is not settled, shows the files that changed, and asks who signs. */
-async function reviewAll(): Promise<void> {
-  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+/** With `--review` asks for each sentence that is not settled. Shows the files that changed, and signs. */
+async function reviewAndSign(): Promise<void> {
+  const terminal = createInterface({ input: process.stdin });
+  const lines = terminal[Symbol.asyncIterator]();
   /** Repeats the question until the answer has no problem. An end of the input ends the command. */
   const ask = async (question: string, problemOf: (answer: string) => string | null = () => null): Promise<string> => {
     process.stdout.write(`${question} `);
     const { value, done } = await lines.next();
-    if (done) {
-      console.error("\nNothing was signed, because the answers ended.");
-      process.exit(1);
-    }
+    if (done) exit("\nNothing was signed, because the answers ended.");
     const problem = problemOf(value.trim());
     if (problem === null) return value.trim();
     console.log(`  ${problem}`);
     return ask(question, problemOf);
   };
-  const isGiven = (answer: string) => (answer === "" ? "Please answer." : null);
-  const isLater = (answer: string) => {
-    const isDay = /^\d{4}-\d{2}-\d{2}$/.test(answer) && !Number.isNaN(Date.parse(answer));
-    return isDay && answer >= today
-      ? null
-      : `Give a day from ${today} on, such as ${Number(today.slice(0, 4)) + 1}-01-31.`;
-  };
 
   const answered: Entry[] = [];
-  const signature = { by: "", on: today };
-  for (const claim of claims.filter(({ isOurs, state }) => state !== "settled" && (ours || !isOurs))) {
+  const toAsk = claims.filter(({ isOurs, state }) => state !== "settled" && (ours || !isOurs));
+  for (const claim of review ? toAsk : []) {
     const { text, page, where } = claim;
     console.log(`\n${where}, on ${page}:\n  ${marked(text)}\n  (${stateInWords(claim)})`);
     for (const line of explain(text)) console.log(`  ${line}`);
-    const articles = articlesOf(text);
-    const mayDeny = articles.length === 0 || isDenial(text);
-    const choices = mayDeny ? "evidence (e), no claim (n)" : "evidence (e)";
+    const [choices, letters] = mayClaimNothing(text)
+      ? ["evidence (e), no claim (n)", /^[enc]$/]
+      : ["evidence (e)", /^[ec]$/];
     const answer = await ask(`There is ${choices}, or you change the text and come back (c):`, (given) =>
-      (mayDeny ? /^[enc]$/ : /^[ec]$/).test(given) ? null : "Answer with one of the letters in brackets.",
+      letters.test(given) ? null : "Answer with one of the letters in brackets.",
     );
-    if (answer === "n") {
-      const noClaim = await ask("  Why does it claim nothing?", isGiven);
-      answered.push({ text, page, noClaim, ...signature });
-    } else if (answer === "e") {
-      const shows = await ask("  What does the evidence show?", isGiven);
-      const at = await ask("  Where is it: an address, a document, or a file beside claims.json?", (given) =>
-        given === "" ? isGiven(given) : placeProblem(given, dirname(ledgerFile)),
-      );
-      const exemption =
-        articles.length > 0
-          ? await ask("  The official recognition that allows the wording, by name; or nothing:")
-          : "";
-      const until = await ask("  Its last day; it counts for two years at most:", isLater);
-      const law = articles.length > 0 && { law: articles.join("; ") };
-      answered.push({
-        text,
-        page,
-        evidence: { shows, at, until, ...(exemption && { exemption }) },
-        ...signature,
-        ...law,
-      });
-    } else console.log(`  Change ${where}, and run this again.`);
+    if (answer === "c") console.log(`  Change ${where}, and run this again.`);
+    else
+      answered.push({ text, page, ...(await (answer === "e" ? askEvidence(text) : askReason())), by: "", on: today });
   }
-  showFiles();
-  if (answered.length + unsigned.length + outdated.length === 0) return console.log("Nothing is open.");
-  const by = await ask("\nYou sign the files and answers above. Your name:", (given) =>
-    isName(given) ? null : "Give the name of a person.",
-  );
-  await signFiles(
-    answered.map((entry) => ({ ...entry, by })),
-    by,
-  );
+
+  async function askReason() {
+    return { noClaim: await ask("  Why does it claim nothing?", isGiven) };
+  }
+
+  async function askEvidence(text: string) {
+    const shows = await ask("  What does the evidence show?", isGiven);
+    const at = await ask(
+      "  Where is it: an address, a document, or a file beside claims.json?",
+      (given) => isGiven(given) ?? placeProblem(given, dirname(ledgerFile)),
+    );
+    const law = articlesOf(text).join("; ");
+    const recognition = "  The official recognition that allows the wording, by name; or nothing:";
+    const exemption = law && (await ask(recognition));
+    const until = await ask("  Its last day; it counts for two years at most:", isLater);
+    return { evidence: { shows, at, until, ...(exemption && { exemption }) }, ...(law && { law }) };
+  }
+
+  for (const { file, sentences } of unsigned) console.log([`\n${file}`, ...sentences.map(marked)].join("\n  "));
+  for (const problem of policies) console.log(`\n${problem}`);
+  const files = [...unsigned, ...outdated];
+  if (answered.length + files.length === 0) console.log("Nothing is open.");
+  else {
+    const by =
+      sign ??
+      (await ask("\nYou sign the files and answers above. Your name:", (given) =>
+        isName(given) ? null : notName(given),
+      ));
+    const signed = files.map(
+      ({ file, sha256, ours }): Entry => ({ file, sha256, ...(ours && { ours }), by, on: today }),
+    );
+    await writeLedger([...ledger, ...answered.map((entry) => ({ ...entry, by })), ...signed], ledgerFile);
+    console.log(`\n${by} has signed ${plural(signed.length, "file")} in ${ledgerFile}.`);
+  }
+  // A terminal would keep the process waiting for more lines.
+  terminal.close();
+}
+
+function isGiven(answer: string): string | null {
+  return answer === "" ? "Please answer." : null;
+}
+
+function isLater(answer: string): string | null {
+  const isDay = z.iso.date().safeParse(answer).success && answer >= today;
+  return isDay ? null : `Give a day from ${today} on, such as ${Number(today.slice(0, 4)) + 1}-01-31.`;
+}
+
+function notName(text: string): string {
+  return `“${text}” is not the name of a person.`;
 }
 
 function marked(text: string): string {

@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Entry } from "../prerender/claims.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
@@ -32,10 +33,11 @@ async function makeCompany() {
       input: answers.map((answer) => `${answer}\n`).join(""),
     });
   const ledger = async () => JSON.parse(await readFile(join(siteDir, "claims.json"), "utf8")) as Entry[];
-  return { claims, ledger };
+  return { siteDir, claims, ledger };
 }
 
 const FIRST_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
+const NO_DAY = `${Number(FIRST_YEAR.slice(0, 4)) + 1}-02-31`;
 
 test("the list says of each sentence why its word matters, the law that forbids it, and a better sentence", async () => {
   const { claims } = await makeCompany();
@@ -53,7 +55,7 @@ test("a review asks for each sentence, shows the law and every changed file, and
   const { claims, ledger } = await makeCompany();
   const street = ["n", "it is an address"];
   const neutral = ["x", "n", "e", "an audit", "https://audit.example/1", "", FIRST_YEAR];
-  const trees = ["e", "the land register", "no register.pdf", "our register.pdf", "2020-01-01", FIRST_YEAR];
+  const trees = ["e", "the land register", "no register.pdf", "our register.pdf", "2020-01-01", NO_DAY, FIRST_YEAR];
   const answers = ["n", "it is a name", ...trees, ...neutral, ...street];
   const cutShort = claims(["--review"], ...answers);
   expect(cutShort).toMatchObject({ status: 1, stderr: expect.stringContaining("Nothing was signed") });
@@ -79,5 +81,21 @@ test("a review asks for each sentence, shows the law and every changed file, and
     { page: "every page", text: "Eco trips", noClaim: "it is a name", ...by },
   ]);
   expect(claims([]).stdout).toMatch(/^Nothing is open\./);
-  expect(claims(["--sign", "NAME"]).status).toBe(2);
+  expect(claims(["--sign", "NAME"]).stderr).toContain("“NAME” is not the name of a person");
+  expect(claims(["--revew"])).toMatchObject({ status: 2, stderr: expect.stringContaining("Usage: npm run claims") });
+});
+
+test("a review ends after the signature, although a terminal stays open", async () => {
+  const { siteDir, claims } = await makeCompany();
+  await writeFile(join(siteDir, "site.ts"), "export const site = {};\n");
+  await writeFile(join(siteDir, "pages/about.md"), "---\ntitle: About\ndescription: Who we are.\n---\n");
+  const review = spawn(process.execPath, ["scripts/claims.ts", "--review"], {
+    env: { ...process.env, SITE_DIR: siteDir },
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  onTestFinished(() => void review.kill());
+  const ended = once(review, "exit");
+  review.stdin.write("Ada Byron\n");
+  expect(await ended).toEqual([0, null]);
+  expect(claims([]).stdout).toMatch(/^Nothing is open\./);
 });

@@ -58,7 +58,7 @@ test("a company adds what is missing, signs its files, and then may publish", as
   expect(draft).toMatchObject({ status: 0, output: expect.stringContaining('npm run claims -- --sign "NAME"') });
   const manifest = () => JSON.parse(readFileSync(manifestFile(distDir), "utf8")) as BuildManifest;
   expect(isDraft(manifest().claims)).toBe(true);
-  expect(() => claims(siteDir, "--sign", " ")).toThrow(/Usage: npm run claims/);
+  expect(() => claims(siteDir, "--sign", " ")).toThrow(/“ ” is not the name of a person/);
   expect(() => claims(join(siteDir, "none"))).toThrow(/SITE_DIR has no site\.ts \(.+none\); copy app\/site\.ts/);
   const shown = claims(siteDir, "--sign", "Anna Huber");
   expect(shown).toContain("pages/about.md\n  About\n  Who we are\n  Our {brand} plants **trees**\n");
