@@ -107,11 +107,16 @@ test("reads settings, pages, replies and the acknowledgement, and asks for each 
       "replies/offer.md": "Dear {name},\n\nwe plant trees.",
       "replies/acknowledgement.md": '---\nsubject: "{reference}: Green thanks"\n---\n\n{reference}',
     },
-    { footerTagline: "We plant trees", mailSignature: "Eco Ada" },
+    {
+      footerTagline: "We plant trees",
+      mailSignature: "Eco Ada",
+      pricePerTonne: { amount: 25, currency: "green euros" },
+    },
   );
   expect(open.toSorted()).toEqual([
     "open /about: Greener than others",
     "open /about: We plant trees",
+    "open /contact: green euros",
     "open acknowledgement: {reference}: Green thanks",
     "open every page: We plant trees",
     "open replies/offer.md: we plant trees",
@@ -130,6 +135,12 @@ test("a file that changed since it was signed is unsigned again", async () => {
   const { unsigned } = await report({ "pages/about.md": PAGE });
   const signed = unsigned.map(({ file, sha256 }) => ({ file, sha256, by: "Ada", on: TODAY }));
   expect((await report({ "pages/about.md": PAGE }, {}, signed)).unsigned).toEqual([]);
+  const early = await report(
+    { "pages/about.md": PAGE },
+    {},
+    signed.map((entry) => ({ ...entry, on: "2027-01-01" })),
+  );
+  expect(early.unsigned[1]?.problem).toBe("it was signed on 2027-01-01, which is in the future");
   const changed = await report({ "pages/about.md": PAGE.replace("We", "They") }, {}, signed);
   expect(changed.unsigned).toMatchObject([
     { file: "pages/about.md", sentences: ["About", "Who we are", "They plant trees"] },
@@ -146,7 +157,7 @@ test("a company's policy is signed; what it misses of ours, and a later change o
     { file: "policies/privacy.md", ours: expect.stringMatching(/^[0-9a-f]{64}$/) },
   ]);
   expect(policies).toEqual(["policies/privacy.md does not say {backupsKept}, {requestLogKept}"]);
-  const signed = unsigned.map(({ sentences: _, ...file }) => ({ ...file, by: "Ada", on: TODAY }));
+  const signed = unsigned.map(({ file, sha256, ours }) => ({ file, sha256, ours, by: "Ada", on: TODAY }));
   const known = await report({ "policies/privacy.md": policy }, {}, signed);
   expect([known.unsigned, known.outdated]).toEqual([[], []]);
   const older = await report(

@@ -71,8 +71,8 @@ type FileSignature = Pick<Entry, "ours"> & { file: string; sha256: string };
 
 interface Claims {
   claims: readonly ListedClaim[];
-  /** The files that nobody has signed as they are, with all their sentences. */
-  unsigned: readonly (FileSignature & { sentences: readonly string[] })[];
+  /** The files that nobody has signed as they are, with all their sentences, and why a signature does not count. */
+  unsigned: readonly (FileSignature & { sentences: readonly string[]; problem: string | null })[];
   /** What to check in the company's own policies. */
   policies: readonly string[];
   /** The policies that are signed, but before ours changed. To sign them again says that somebody compared them. */
@@ -123,7 +123,9 @@ export async function readClaims(company: Company): Promise<Claims> {
     const name = isOurs || inFolder.startsWith("..") ? file : inFolder;
     const replaced = name.startsWith("policies/") && name !== file && join("app", name);
     const ours = replaced && existsSync(replaced) ? { ours: await hashOf(replaced) } : {};
-    const signature = ledger.find((one) => one.file === name && one.sha256 === sha256 && !signatureProblem(one, today));
+    const written = ledger.find((one) => one.file === name && one.sha256 === sha256);
+    const problem = written ? signatureProblem(written, today) : null;
+    const signature = problem === null ? written : undefined;
     if (replaced) policies.push(...retentionProblems(name, await readFile(file, "utf8")));
     if (signature && signature.ours !== ours.ours) {
       policies.push(`app/${name} has changed since ${name} was signed: compare them, and sign yours again`);
@@ -135,7 +137,7 @@ export async function readClaims(company: Company): Promise<Claims> {
       ...places.filter((place) => place.file === file).map(({ text }) => text),
       ...decoration.map((picture) => `(a picture that says nothing to people who cannot see it: ${picture})`),
     ];
-    unsigned.set(name, { file: name, sha256, ...ours, sentences });
+    unsigned.set(name, { file: name, sha256, ...ours, sentences, problem });
   }
   return { claims: [...claims.values()], unsigned: [...unsigned.values()], policies, outdated, ledger, ledgerFile };
 }
@@ -155,7 +157,7 @@ function retentionProblems(name: string, text: string): string[] {
 }
 
 /** Settings that no visitor reads as words. */
-const NO_TEXT = /^(href|url|file|type|media|contactEmail|referencePrefix|look|heroFilm|network|currency|unit)$/;
+const NO_TEXT = /^(href|url|file|type|media|contactEmail|referencePrefix|look|heroFilm|network|unit)$/;
 /** Where settings are shown; all others are in the frame of every page. */
 const PAGE_OF: Readonly<Record<string, string>> = {
   hero: "/",
@@ -236,7 +238,7 @@ export function stateInWords({ state, until, problem }: ListedClaim): string {
 }
 
 export function listOpen({ claims, unsigned }: Claims, program?: string): string {
-  const files = unsigned.map(({ file }) => `  ${file}`);
+  const files = unsigned.map(({ file, problem }) => (problem ? `  ${file} (${problem})` : `  ${file}`));
   const open = claims.filter(({ isOurs, state }) => !isOurs && state !== "settled");
   const sentences = open.flatMap((claim) => [
     `  ${claim.where}: ${visible(claim.text)} (${stateInWords(claim)})`,

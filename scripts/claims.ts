@@ -31,8 +31,9 @@ const missing = siteDirProblems(siteDir);
 if (missing.length > 0) exit(missing.map((problem) => adviceLine(problem)).join("\n"));
 const { texts, problems } = await readTexts(siteDir);
 if (problems.length > 0) console.error(problemsError(problems).message);
-const company = await readSettings(siteDir).catch(({ message }: Error) => exit(message));
-const report = await readClaims({ ...company, siteDir, texts, today, isOurs: ours });
+const report = await readSettings(siteDir)
+  .then((company) => readClaims({ ...company, siteDir, texts, today, isOurs: ours }))
+  .catch(({ message }: Error) => exit(message));
 const { claims, unsigned, policies, outdated, ledger, ledgerFile } = report;
 const inState = (state: string) => claims.filter((claim) => claim.state === state);
 

@@ -60,6 +60,9 @@ test("a company adds what is missing, signs its files, and then may publish", as
   expect(isDraft(manifest().claims)).toBe(true);
   expect(() => claims(siteDir, "--sign", " ")).toThrow(/“ ” is not the name of a person/);
   expect(() => claims(join(siteDir, "none"))).toThrow(/SITE_DIR has no site\.ts \(.+none\); copy app\/site\.ts/);
+  await writeFile(join(siteDir, "claims.json"), `[{ "by": "Ada" }]`);
+  expect(() => claims(siteDir)).toThrow(/^Command failed: .+\n.+claims\.json is not valid:\n[^{]+$/);
+  await writeFile(join(siteDir, "claims.json"), JSON.stringify([own, filled]));
   const shown = claims(siteDir, "--sign", "Anna Huber");
   expect(shown).toContain("pages/about.md\n  About\n  Who we are\n  Our {brand} plants **trees**\n");
   expect(claims(siteDir)).toMatch(/^Nothing is open\.\nThe default site, app\/site\.ts:\d+: /);
