@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ContactMessage } from "../contract/contact-message.ts";
 import { checkDatabase } from "../desk/preflight.ts";
 import { nightlyName } from "../server/store/backup-folder.ts";
@@ -22,7 +22,7 @@ import {
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { runAtTerminal, runCli, runWithInput } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { sharePostgres } from "./support/shared-postgres.ts";
+import { sharePostgresForFile } from "./support/shared-postgres.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 const done = (out: unknown) => ({ code: 0, out, err: "" });
@@ -327,8 +327,7 @@ describe("on SQLite", () => {
   });
 });
 
-const server = await sharePostgres();
-afterAll(() => server.stop());
+const server = await sharePostgresForFile();
 
 test.each(["SQLite", "PostgreSQL"])("a backup of %s is a new file, which can be opened again", async (kind) => {
   const [dataDir, folder] = [await makeScratchFolder(), await makeScratchFolder()];

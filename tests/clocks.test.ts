@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { ComposedMail } from "../server/mail/compose.ts";
 import { MailError } from "../server/mail/mailer.ts";
 import { hookSender } from "../server/outbox/hook.ts";
@@ -13,14 +13,10 @@ import { IDENTITY, openPostOffice } from "./support/post-office.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { createRecordingLog } from "./support/recording-log.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { sharePostgres } from "./support/shared-postgres.ts";
+import { sharePostgresForFile } from "./support/shared-postgres.ts";
 import { untilEnd } from "./support/until-end.ts";
 
-let postgres: Awaited<ReturnType<typeof sharePostgres>>;
-beforeAll(async () => {
-  postgres = await sharePostgres();
-});
-afterAll(() => postgres.stop());
+const postgres = await sharePostgresForFile();
 
 test.each([2 * HOUR_MS, -2 * HOUR_MS])(
   "a node whose clock is wrong by %d ms tells it once, and nothing about messages",

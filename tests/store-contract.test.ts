@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { afterAll, describe, onTestFinished } from "vitest";
+import { describe, onTestFinished } from "vitest";
 import { sqliteFile } from "../server/store/sqlite.ts";
 import type { StoreOptions } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
@@ -14,11 +14,10 @@ import { retentionSuite } from "./store-contract/retention.ts";
 import { spamSuite } from "./store-contract/spam.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { sharePostgres } from "./support/shared-postgres.ts";
+import { sharePostgresForFile } from "./support/shared-postgres.ts";
 import { untilEnd } from "./support/until-end.ts";
 
-const server = await sharePostgres();
-afterAll(() => server.stop());
+const server = await sharePostgresForFile();
 
 describe("SQLite", () => runSuites(newSqlitePlace));
 

@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   claimOne,
   client,
@@ -17,7 +17,7 @@ import {
 } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { sharePostgres } from "../../tests/support/shared-postgres.ts";
+import { sharePostgresForFile } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { leftFiles, requireNothingLeft } from "./sqlite.ts";
@@ -26,8 +26,7 @@ import { openStore, type StoreOptions } from "./store.ts";
 /** One message a minute from a client. */
 const LIMITED = { ...NO_LIMITS, rateLimits: [{ count: 1, windowMs: MINUTE_MS }] };
 
-const server = await sharePostgres();
-afterAll(() => server.stop());
+const server = await sharePostgresForFile();
 
 /** Copies the file and runs the statements on the copy. */
 function change(file: string, copy: string, sql: string): void {

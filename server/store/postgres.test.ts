@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   act,
   claimOne,
@@ -12,7 +12,7 @@ import {
 } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
-import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
+import { schemaOf, sharePostgresForFile } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { MINUTE_MS } from "../time.ts";
 import { openPostgres } from "./postgres.ts";
@@ -20,8 +20,7 @@ import { createQueue } from "./queue.ts";
 import { createStore } from "./store.ts";
 import { allTables } from "./tables.ts";
 
-const server = await sharePostgres();
-afterAll(() => server.stop());
+const server = await sharePostgresForFile();
 
 const open = async (url: string) =>
   untilEnd(createStore(await openPostgres(url), { retention: RETENTION, rules: NO_LIMITS }));

@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { exportMessages } from "../../desk/export-messages.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { sharePostgres } from "../../tests/support/shared-postgres.ts";
+import { sharePostgresForFile } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { sqliteFile } from "./sqlite.ts";
@@ -32,8 +32,7 @@ const SCHEMA = {
     UNION SELECT replace(indexdef, current_schema(), '') FROM pg_indexes WHERE schemaname = current_schema() ORDER BY 1`,
 };
 
-const server = await sharePostgres();
-afterAll(() => server.stop());
+const server = await sharePostgresForFile();
 
 /** A database with the dump of a release, or an empty one. */
 async function load(kind: keyof typeof DATABASES, release?: string) {

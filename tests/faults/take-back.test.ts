@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { raceTakeBack } from "../store-contract/changes.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
+import { sharePostgresForFile } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-const server = await sharePostgres();
-afterAll(() => server.stop());
+const server = await sharePostgresForFile();
 
 test("a reply is sent or a draft, never both and never neither, in 500 races on PostgreSQL", async () => {
   const settings = { dataDir: "", databaseUrl: await server.createDatabase() };

@@ -6,20 +6,17 @@ import { ask } from "../support/raw-http.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { type PostgresServer, startPostgres } from "../support/run-postgres.ts";
 import { type RunningServer, startServer } from "../support/run-server.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
+import { sharePostgresForFile } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
 /** The number of visitors who alternately read a page and send a message. */
 const READERS = 4;
 const PAUSE_MS = 50;
 
-const postgres = await sharePostgres();
+const postgres = await sharePostgresForFile();
 /** Not shared with other test files, because tests here stop it. */
 let ownPostgres: PostgresServer | undefined;
-afterAll(async () => {
-  await postgres.stop();
-  await ownPostgres?.stop();
-});
+afterAll(() => ownPostgres?.stop());
 
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s", (name) => {
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));

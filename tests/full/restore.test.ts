@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { openInboxCommand } from "../support/inbox-command.ts";
@@ -14,14 +14,10 @@ import { requirePrograms } from "../support/require-program.ts";
 import { runCli, spawnCli } from "../support/run-cli.ts";
 import { failToStart, startServer } from "../support/run-server.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
+import { sharePostgresForFile } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-let postgres: Awaited<ReturnType<typeof sharePostgres>>;
-beforeAll(async () => {
-  postgres = await sharePostgres();
-});
-afterAll(() => postgres.stop());
+const postgres = await sharePostgresForFile();
 
 /** Runs an operator command, as in docs/operations.md. */
 async function messages(env: Record<string, string>, ...args: string[]): Promise<string> {

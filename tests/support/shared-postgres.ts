@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { connectPostgres, type PostgresConnection } from "./run-postgres.ts";
 
 /**
@@ -16,6 +16,13 @@ export async function sharePostgres(): Promise<PostgresConnection> {
   await server.administer(`CREATE DATABASE ${name}`);
   await server.stop();
   return connectPostgres(Number(text), name);
+}
+
+/** The same for all tests of a file. */
+export async function sharePostgresForFile(): Promise<PostgresConnection> {
+  const server = await sharePostgres();
+  afterAll(() => server.stop());
+  return server;
 }
 
 /** The schema in a test's DATABASE_URL. */
