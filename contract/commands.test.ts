@@ -20,8 +20,9 @@ test.each([
   ],
   [
     "node desk/command.ts",
-    "docker compose -f deploy/compose.yaml up -d",
-    "docker build -f deploy/Dockerfile .",
+    ...["up -d", "up -d --build"].map(
+      (command) => `sudo docker compose --env-file /etc/brighter-carbon.env -f deploy/compose.yaml ${command}`,
+    ),
     "SITE_DIR=site npm run claims -- --review",
     "node desk/command.ts inbox",
   ],

@@ -1,5 +1,7 @@
 const NPM_COMMAND = "npm run messages --";
 const IMAGE_COMMAND = "node desk/command.ts";
+// As in docs/docker.md.
+const COMPOSE = "sudo docker compose --env-file /etc/brighter-carbon.env -f deploy/compose.yaml";
 
 export type OperatorCommand =
   | "build"
@@ -20,7 +22,7 @@ export function programName(env: Readonly<Record<string, string | undefined>>): 
 export function commandLine(command: OperatorCommand, program = NPM_COMMAND): string {
   const [name = "", ...args] = command.split(" ");
   if (name === "settings") {
-    if (program === IMAGE_COMMAND) return "docker compose -f deploy/compose.yaml up -d";
+    if (program === IMAGE_COMMAND) return `${COMPOSE} up -d`;
     if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, "npm run serve");
     return "sudo nano /etc/brighter-carbon.env && sudo systemctl restart brighter-carbon";
   }
@@ -29,7 +31,7 @@ export function commandLine(command: OperatorCommand, program = NPM_COMMAND): st
   if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, viaNpm);
   if (program.endsWith(" messages")) return program.replace(/messages$/, command);
   // The image contains neither the sources of the pages nor the tools that build them.
-  if (name === "build" && program === IMAGE_COMMAND) return "docker build -f deploy/Dockerfile .";
+  if (name === "build" && program === IMAGE_COMMAND) return `${COMPOSE} up -d --build`;
   if (name === "claims" && program === IMAGE_COMMAND) return `SITE_DIR=site ${viaNpm}`;
   return name === "build" || name === "claims" ? viaNpm : `${program} ${command}`;
 }
