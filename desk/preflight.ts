@@ -111,7 +111,7 @@ export function checkAddress(siteUrl: string): Finding {
 
 export async function checkServer(base: string): Promise<Finding> {
   const unreachable = (problem: string) =>
-    fail("server", `${base}: ${problem}`, "check the server, the proxy and the DNS record");
+    fail("server", `${base}: ${problem}`, "check the server, the proxy, its certificate and the DNS record");
   try {
     const response = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
     const isOurs = (await response.text()).includes('"status"');

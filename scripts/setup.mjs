@@ -44,7 +44,8 @@ function machineNodeMajor() {
 }
 
 function installNode() {
-  const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
+  const problem =
+    "Could not install Node 24. Check the connection to the npm registry, or install Node 24 yourself, and try again.";
   const system = `${process.platform}-${process.arch}`;
   const name = `node-${system}`;
   const version = JSON.parse(readFileSync(join(nodeDir, "package.json"), "utf8")).optionalDependencies[name];

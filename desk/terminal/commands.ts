@@ -415,7 +415,7 @@ the references for whoever was told of them.`,
     help: "open the messages in a browser, on this machine only",
     options: [["--port <N>", "use this port (default: any free one)", Number], NAME_OPTION],
     notes: `Prints an address that gives access until the command ends: treat it like a password. Press Ctrl-C to
-stop the inbox. To use it from another machine, forward the port with ssh: see docs/operations.md.`,
+stop the inbox. To use it from another machine, forward the port with ssh: see docs/desk.md.`,
     isPlain: true,
     async run({ out, err, ask, account, openDesk, untilStopped }, _args, { port = 0, name }) {
       if (!(Number.isInteger(port) && port >= 0 && port < 65_536))

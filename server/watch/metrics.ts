@@ -98,7 +98,7 @@ function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): 
     const note = "the same on every node of one database: take the maximum, not the sum";
     return new Gauge({ name: `site_${name}`, help: `${help}; ${note}`, labelNames, registers: [registry] });
   };
-  const queue = gauge("queue_messages", "Messages by channel and state of their delivery", "channel", "state");
+  const queue = gauge("queue_messages", "Deliveries by channel and state", "channel", "state");
   const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest waiting delivery", "channel");
   const trouble = gauge("trouble", "Number of affected messages, at least 1", "kind", "channel");
 
