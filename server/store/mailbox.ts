@@ -168,7 +168,8 @@ async function addMail(sql: Sql, mail: NewMail, begunAt: Date | null, now: Date)
   }
   const limit = `SELECT at FROM mails JOIN events ON events.id = event_id ORDER BY event_id DESC LIMIT 1 OFFSET ${MAX_HOURLY_MAILS - 1}`;
   const [oldest] = await readColumn<Date>(query, limit);
-  if (oldest && now.getTime() - oldest.getTime() < HOUR_MS) return false;
+  // A time far ahead is from a wrong clock.
+  if (oldest && Math.abs(now.getTime() - oldest.getTime()) < HOUR_MS) return false;
 
   const sentAt = mail.sentAt < now ? mail.sentAt : now;
   const author = kind === "mailbox-reply" ? senderName || sender : null;

@@ -285,13 +285,14 @@ export function createQueue(database: Database, secret: string, author: string |
 
     /**
      * Corrects times that lie too far ahead, because a clock was set back. A lease still lasts longer than its attempt,
-     * so nothing is sent twice.
+     * so nothing is sent twice, and no folder of the mailbox is read by two nodes.
      */
     async repairTimes(testTime: Date | null): Promise<void> {
       const nowMs = (await timeOf(database, testTime)).getTime();
       const due = "UPDATE deliveries SET due_at = $1 WHERE state = 'queued' AND due_at > $2";
       await query(due, [nowMs, nowMs + LONGEST_WAIT_MS]);
-      await query("UPDATE deliveries SET leased_until = $1 WHERE leased_until > $1", [nowMs + LEASE_MS]);
+      for (const table of ["deliveries", "folders"])
+        await query(`UPDATE ${table} SET leased_until = $1 WHERE leased_until > $1`, [nowMs + LEASE_MS]);
       await query("DELETE FROM hits WHERE at > $1", [nowMs + MINUTE_MS]);
     },
 

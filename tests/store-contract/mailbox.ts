@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { MAX_HOURLY_MAILS, MAX_MAILS, type NewMail } from "../../server/store/mailbox.ts";
+import { LEASE_MS } from "../../server/store/queue.ts";
 import type { Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
@@ -101,6 +102,13 @@ export function mailboxSuite(test: ContractTest): void {
     expect(await other.mailbox.record(INBOX, "second", 7, mail, later(HOUR_MS))).toBe("recorded");
     await other.mailbox.release("second");
     expect(await node.mailbox.lease([INBOX], "third", HOUR_MS, later(HOUR_MS))).toMatchObject([{ lastUid: 7 }]);
+  });
+
+  test("a lease from a clock that was a year ahead ends", async ({ node, other }) => {
+    await node.mailbox.lease([INBOX], "first", 2 * MINUTE_MS, later(365 * DAY_MS));
+    await node.queue.repairTimes(NOON);
+    expect(await other.mailbox.lease([INBOX], "second", HOUR_MS, later(LEASE_MS - 1))).toBeNull();
+    expect(await other.mailbox.lease([INBOX], "second", HOUR_MS, later(LEASE_MS))).not.toBeNull();
   });
 
   test("finds messages by Message-IDs of their mails and by references", async ({ node }) => {
