@@ -30,6 +30,11 @@ export function comparableEmail(text: string): string {
   return canonicalEmail(text.trim()).toLowerCase();
 }
 
+/** A server's answer without the addresses that it quotes, so that it names nobody wherever it is stored. */
+export function withoutAddresses(text: string): string {
+  return text.replaceAll(/<?[^\s<>()[\]"',:;]+>?/g, (word) => (/.(@|%40)/i.test(word) ? "<address>" : word));
+}
+
 /** By the rules of browsers (UTS 46). A text that is no domain, or looks like another, is returned as it is. */
 function asciiDomain(domain: string): string {
   if (mixesAlphabets(domain)) return domain;

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type MailComposer from "nodemailer/lib/mail-composer";
+import { withoutAddresses } from "../../contract/email-address.ts";
 import { visible } from "../../contract/text.ts";
 import type { ComposedMail } from "./compose.ts";
 
@@ -39,9 +40,9 @@ export class MailError extends Error {
     this.kind = kind;
   }
 
-  /** The answer without its code, on one line. It may quote the sender: only the database and operators get it. */
+  /** The answer without its code and addresses, on one line. It may quote the sender: only the database and operators get it. */
   get words(): string {
-    const plain = this.response.slice(0, 5 * MAX_WORDS_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "");
+    const plain = withoutAddresses(this.response.slice(0, 5 * MAX_WORDS_LENGTH)).replaceAll(/^\d{3}[ -]?/gm, "");
     const words = visible(plain.trim().replaceAll(/\s+/g, " "));
     return words.length > MAX_WORDS_LENGTH ? `${words.slice(0, MAX_WORDS_LENGTH)}…` : words;
   }
