@@ -1,22 +1,32 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { splitQuotes } from "../../contract/quoted-text.ts";
 import { createRandom } from "../../tests/support/fuzz.ts";
 import { RAW_MAILS, rawMail, SITE_URL, TEAM_ADDRESSES, THREAD } from "../../tests/support/raw-mails.ts";
-import { cluesOf, isSender, judge, readHead, readReport, teamOf } from "./mail.ts";
-import { attachmentsOf, storable, textOf } from "./text.ts";
+import { attachmentsOf, cluesOf, isSender, judge, storable, teamOf } from "./mail.ts";
+import { parseMail } from "./parse.ts";
+import { createParser } from "./parser.ts";
 
 const TEAM = teamOf(TEAM_ADDRESSES, SITE_URL);
 const LONG = 50_000;
 
+/** As the server sends it. */
+function headersOf(raw: Buffer): Buffer {
+  const end = raw.indexOf("\r\n\r\n");
+  return raw.subarray(0, end < 0 ? 1_000_000 : end + 4);
+}
+
+const readHead = async (raw: Buffer) => (await parseMail(headersOf(raw))).head;
+const parse = (raw: Buffer) => parseMail(raw).catch(() => null);
+
 test.each(RAW_MAILS)("$name: $kind", async ({ raw, kind, text = [], quoted, isSender: isMeant, part, reason }) => {
-  const head = await readHead(raw);
-  const report = head.program === "report" ? await readReport(raw) : null;
+  const [head, content] = [await readHead(raw), await parse(raw)];
+  const report = content?.report ?? null;
   const judged = judge(head, report, [THREAD], TEAM);
   expect(judged.kind).toBe(kind);
   if (isMeant !== undefined) expect(isSender(head, THREAD)).toBe(isMeant);
   if (part !== undefined) expect(judged.part).toBe(part);
   if (reason !== undefined) expect(report?.reason).toBe(reason);
-  const stored = (await textOf(raw, raw.length)) ?? "could not be read";
+  const stored = content?.text ?? "could not be read";
   for (const one of text) expect(stored).toContain(one);
   expect(stored).toBe(storable(stored, LONG * 2));
   const folded = splitQuotes(stored);
@@ -35,10 +45,13 @@ test("no mail makes reading fail, whatever is cut out of it, repeated or put in"
         Buffer.from("\r\n\r\n"),
       ]);
       const broken = Buffer.concat([raw.subarray(0, at), added, raw.subarray(random.pick([at, from, to]))]);
-      const [head, report] = [await readHead(broken), await readReport(broken)];
+      const [head, content] = [await readHead(broken), await parse(broken)];
+      const report = content?.report ?? null;
       expect(judge(head, report, [THREAD], TEAM)).toHaveProperty("kind");
-      expect(cluesOf(head, report).mailIds.length).toBeLessThanOrEqual(22);
-      expect((await textOf(broken, broken.length)) ?? "").not.toContain("\0");
+      const { mailIds } = cluesOf(head, report);
+      expect(mailIds.length).toBeLessThanOrEqual(22);
+      expect(mailIds.join()).not.toContain("\0");
+      expect(content?.text ?? "").not.toContain("\0");
     }
   }
 });
@@ -65,31 +78,56 @@ test("the team is the configured addresses, the website's host and its parent, n
 
 test("a long text is cut, and says so", async () => {
   const raw = rawMail({ From: "ada@example.org" }, "x".repeat(60_000));
-  expect(await textOf(raw, raw.length)).toBe(`${"x".repeat(LONG)}\n\n[Cut; the whole is in the mailbox.]`);
-  expect(await textOf(rawMail({ From: "ada@example.org" }, "begin"), 40_000_000)).toMatch(/^begin\n\n\[Cut/);
+  expect((await parseMail(raw)).text).toBe(`${"x".repeat(LONG)}\n\n[Cut; the whole is in the mailbox.]`);
+  const first = rawMail({ From: "ada@example.org" }, "begin");
+  expect((await parseMail(first, 40_000_000)).text).toMatch(/^begin\n\n\[Cut/);
 });
 
-test("a mail of many lines is read up to its 20,000th, and says so", async () => {
-  const raw = rawMail({ From: "ada@example.org" }, `begin${"\n".repeat(30_000)}end`);
-  expect(await textOf(raw, raw.length)).toMatch(/^begin\n\n\[Cut/);
+const encoded = (text: string) => `=?utf-8?B?${Buffer.from(text).toString("base64")}?=`;
+
+test.each([
+  [encoded("Ada <ada@example.org>"), "Ada"],
+  [encoded("ada@example.org"), "ada@example.org"],
+  [`<${encoded("ada@example.org")}>`, "ada@example.org"],
+  [`"${encoded("Ada <ada@example.org>")}"`, "Ada"],
+])("an encoded word is a name and no address: %s", async (From, name) => {
+  const raw = rawMail({ From, "In-Reply-To": `<${THREAD.reference}.${THREAD.id}@brighter.example>` });
+  const head = await readHead(raw);
+  expect(head.sender.name).toBe(name);
+  expect(isSender(head, THREAD)).toBe(false);
+  // It is kept, as of another address.
+  expect(judge(head, null, [THREAD], TEAM).kind).toBe("answer");
 });
 
-test.each([["<a "], ["<p>Hi<a <br>"]])(
-  "a tag that does not end takes no time: %s",
-  { timeout: 10_000 },
-  async (tag) => {
-    const part = `--b\nContent-Type: text/html\n\n${tag}${"href = ".repeat(14_000)}`;
-    const raw = rawMail({ "Content-Type": "multipart/mixed; boundary=b" }, `--b\n\nbegin\n${part}<br>`);
-    expect(await textOf(raw, raw.length)).toMatch(/^begin\s.*<a .*\[Cut/s);
-  },
-);
+const innocent = rawMail({ From: "ada@example.org", Subject: "Re: wind" }, "Thanks");
+
+test.each([
+  ["time", "a tag that does not end", `<a ${"href = ".repeat(140_000)}`],
+  ["memory", "empty lines", "\n".repeat(1_000_000)],
+])("a mail that takes too much %s is not read, and stops no other: %s", { timeout: 60_000 }, async (what, _, text) => {
+  const enough = { ms: 600_000, bytes: Number.MAX_SAFE_INTEGER };
+  const parser = createParser({ ...enough, ...(what === "time" ? { ms: 2000 } : { bytes: 60_000_000 }) });
+  onTestFinished(() => parser.close());
+  const html = { From: "ada@example.org", "Content-Type": "text/html" };
+  expect(await parser.parse(rawMail(html, Buffer.from(text)))).toBeNull();
+  expect(await parser.parse(innocent)).toMatchObject({ head: { subject: "Re: wind" }, text: "Thanks" });
+});
+
+test("what a receiver says of a mail that came back names no address", async () => {
+  const words = "550 5.1.1 <carol@example.net>: no such user (carol%40example.net), rfc822;carol@example.net";
+  const raw = rawMail(
+    { "Content-Type": "multipart/report; boundary=b" },
+    `--b\nContent-Type: message/delivery-status\n\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; ${words}\n--b--`,
+  );
+  expect((await parseMail(raw)).report?.reason).toBe("550 5.1.1 <address>: no such user (<address>), rfc822;<address>");
+});
 
 test("attachments are listed with their names and sizes, also deep inside", () => {
   const pdf = {
     type: "application/pdf",
     size: 78_000,
     encoding: "base64",
-    parameters: { name: "=?utf-8?q?pl=C3=A4ne.pdf?=" },
+    parameters: { name: "pläne.pdf" },
   };
   const text = { type: "text/plain", size: 10 };
   const related = {

@@ -1,10 +1,10 @@
-import PostalMime, { addressParser, type Email, type Header } from "postal-mime";
+import type { MessageStructureObject } from "imapflow";
 import { comparableEmail } from "../../contract/email-address.ts";
 import { parseMessageId } from "../message-id.ts";
-import type { Clues, Thread } from "../store/mailbox.ts";
+import type { Attachment, Clues, Thread } from "../store/mailbox.ts";
 import { normaliseReference } from "../store/reference.ts";
 
-// Which mail is what. Nothing here reads a mailbox or the store, and nothing that a mail contains can make it fail.
+// Which mail is what. Nothing here reads a mailbox or the store.
 
 /** The headers that are read of every mail. */
 export const HEADERS =
@@ -19,10 +19,11 @@ export interface MailHead {
   sender: { name: string; address: string };
   receivers: readonly string[];
   subject: string;
-  /** A report may be about a mail that came back: `readReport` knows. */
+  /** A report may be about a mail that came back: its `Report` tells. */
   program: "report" | "automatic" | null;
 }
 
+/** What a mail reports about the delivery of another one. */
 export interface Report {
   /** `failed` for a mail that came back; `delayed` and others for one that may still arrive. */
   action: string;
@@ -41,13 +42,10 @@ export type MailKind = "answer" | "reply" | "returned" | "automatic" | "none";
 /** Whether an address is the team's. */
 export type Team = (address: string) => boolean;
 
-const MAX_RELATED = 20;
-export const MAX_ID_LENGTH = 250;
-/** Of headers that the parser refuses as too long. */
-const READABLE_BYTES = 256 * 1024;
-const MAX_LINES = 20_000;
-const MAX_REASON_LENGTH = 300;
-const MAX_ADDRESSES = 200;
+export const MAX_RELATED = 20;
+const MAX_ATTACHMENTS = 50;
+/** Of what is one line: an address has at most 254 characters, a Message-ID that we know of 250 and its brackets. */
+const MAX_LENGTH = 254;
 
 /** MAIL_TO, MAIL_FROM and the contact address, and who has an address at the website's own host or its parent. */
 export function teamOf(addresses: readonly string[], siteUrl: string): Team {
@@ -59,89 +57,6 @@ export function teamOf(addresses: readonly string[], siteUrl: string): Team {
   return (given) => {
     const address = comparableEmail(given);
     return team.includes(address) || domains.includes(address.slice(address.lastIndexOf("@") + 1));
-  };
-}
-
-/** The parser takes 2 KB of memory for each line. */
-export function firstLines(raw: Uint8Array): Uint8Array {
-  let end = -1;
-  for (let count = 0; count < MAX_LINES; count += 1) {
-    end = raw.indexOf(0x0a, end + 1);
-    if (end < 0) return raw;
-  }
-  return raw.subarray(0, end);
-}
-
-export async function parseMail(raw: Uint8Array): Promise<Email> {
-  const parse = (bytes: Uint8Array) => new Parser({ forceRfc822Attachments: true }).parse(bytes);
-  return parse(firstLines(raw)).catch(() => parse(raw.subarray(0, READABLE_BYTES)));
-}
-
-type AddText = (part: unknown, type: string, text: { value: unknown }) => void;
-
-/** The library needs minutes for a tag that does not end. */
-class Parser extends PostalMime {
-  addTextEntry(...[part, type, text]: Parameters<AddText>): void {
-    const { value } = text;
-    if (type === "html" && typeof value === "string")
-      text.value = value.replaceAll(/<(?=[a-z/][^<>]*(?:<|$))/gi, "&lt;");
-    (PostalMime.prototype as unknown as { addTextEntry: AddText }).addTextEntry.call(this, part, type, text);
-  }
-}
-
-export async function readHead(raw: Buffer): Promise<MailHead> {
-  const end = raw.indexOf("\r\n\r\n");
-  const { headers, subject = "" } = await parseMail(end < 0 ? raw : raw.subarray(0, end)).catch(
-    (): Partial<Email> => ({}),
-  );
-  const value = (name: string) => headers?.find(({ key }: Header) => key === name)?.value ?? "";
-  const addresses = (name: string) =>
-    addressParser(value(name).slice(0, MAX_ADDRESSES * MAX_ID_LENGTH), { flatten: true }).slice(0, MAX_ADDRESSES);
-  const [sender] = addresses("from");
-  const [messageId = null] = messageIds(value("message-id"));
-  const references = messageIds(value("references").slice(-MAX_RELATED * MAX_ID_LENGTH)).slice(-MAX_RELATED);
-  const isReport = /^multipart\/report\b/i.test(value("content-type"));
-  const isAutomatic =
-    /^(?!no\b)\S/i.test(value("auto-submitted")) ||
-    value("x-auto-response-suppress") !== "" ||
-    value("x-autoreply") !== "" ||
-    /^(bulk|junk|list)\b/i.test(value("precedence"));
-  return {
-    messageId,
-    related: [...new Set([...messageIds(value("in-reply-to")).slice(0, 1), ...references.reverse()])],
-    sender: { name: sender?.name ?? "", address: sender?.address ?? "" },
-    receivers: [...addresses("to"), ...addresses("cc")].map(({ address }) => comparableEmail(address ?? "")),
-    subject,
-    program: isReport ? "report" : isAutomatic ? "automatic" : null,
-  };
-}
-
-function messageIds(text: string): string[] {
-  return text.match(new RegExp(`<[^<>\\s]{1,${MAX_ID_LENGTH}}>`, "g")) ?? [];
-}
-
-/** `null` if the mail reports no delivery. A report that is cut off is read as far as it goes. */
-export async function readReport(raw: Uint8Array): Promise<Report | null> {
-  const { attachments = [] } = await parseMail(raw).catch((): Partial<Email> => ({}));
-  const textOf = (type: RegExp) => {
-    const { content } = attachments.find(({ mimeType }) => type.test(mimeType)) ?? {};
-    return content === undefined || typeof content === "string" ? content : new TextDecoder().decode(content);
-  };
-  const status = textOf(/^message\/(global-)?delivery-status$/);
-  if (status === undefined) return null;
-  // One block for each receiver; ours have only one.
-  const field = (name: string) =>
-    (new RegExp(`^${name}:[ \\t]*(.*(?:\\r?\\n[ \\t].*)*)`, "im").exec(status)?.[1] ?? "")
-      .replaceAll(/\s+/g, " ")
-      .trim();
-  const words = field("Diagnostic-Code").replace(/^[\w-]{1,20}\s*;\s*/, "");
-  const code = field("Status");
-  const original = textOf(/^(message\/(rfc822|global|global-headers)|text\/rfc822-headers)$/) ?? "";
-  const [, ids = ""] = /^Message-ID:\s*(\S+)/im.exec(original) ?? [];
-  return {
-    action: field("Action").toLowerCase(),
-    reason: (words.includes(code) ? words : `${code} ${words}`.trim()).slice(0, MAX_REASON_LENGTH),
-    original: messageIds(ids)[0] ?? null,
   };
 }
 
@@ -193,4 +108,23 @@ export function judge(head: MailHead, report: Report | null, found: readonly Thr
 /** Whether the mail is from the address of the form. */
 export function isSender({ sender }: MailHead, { email }: Thread): boolean {
   return comparableEmail(sender.address) === comparableEmail(email);
+}
+
+/** What both databases can store: PostgreSQL has no NUL, and UTF-8 no half characters. */
+export function storable(text: string, maxLength = MAX_LENGTH): string {
+  return text.replaceAll("\0", "").slice(0, maxLength).toWellFormed();
+}
+
+export function attachmentsOf(whole: MessageStructureObject): Attachment[] {
+  return partsOf(whole).slice(0, MAX_ATTACHMENTS);
+}
+
+function partsOf({ childNodes = [], ...part }: MessageStructureObject): Attachment[] {
+  const { type, size = 0, encoding = "", disposition, parameters, dispositionParameters } = part;
+  // What is inside an attached mail is part of that attachment.
+  if (/^multipart\//i.test(type)) return childNodes.flatMap(partsOf);
+  const given = dispositionParameters?.filename ?? parameters?.name;
+  if (/^text\/(plain|html)$/i.test(type) && disposition !== "attachment" && given === undefined) return [];
+  const bytes = encoding.toLowerCase() === "base64" ? Math.floor((size * 57) / 78) : size;
+  return [{ name: storable(given ?? type) || "unnamed", bytes }];
 }

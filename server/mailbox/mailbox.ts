@@ -8,8 +8,8 @@ import { StoreUnavailable } from "../store/errors.ts";
 import { type Folder, HOURLY_LIMIT, type NewMail } from "../store/mailbox.ts";
 import type { Store } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
-import { cluesOf, HEADERS, isSender, judge, MAX_ID_LENGTH, readHead, readReport, type Team } from "./mail.ts";
-import { attachmentsOf, storable, textOf } from "./text.ts";
+import { attachmentsOf, cluesOf, HEADERS, isSender, judge, storable, type Team } from "./mail.ts";
+import { createParser, type Parser } from "./parser.ts";
 
 // Takes less time and memory than an import.
 const require = createRequire(import.meta.url);
@@ -21,7 +21,7 @@ interface MailboxOptions {
   /** Holds the lease: the same after a restart, which then reads on at once. */
   node: string;
   team: Team;
-  store: Pick<Store, "mailbox">;
+  store: Pick<Store, "mailbox" | "status">;
   log: Log;
   /** Shorter in tests. */
   waits?: Partial<typeof WAITS>;
@@ -40,7 +40,9 @@ const CONNECT_MS = 30_000;
 const SILENCE_MS = 5 * MINUTE_MS;
 const FIRST_LOOK_MS = 7 * DAY_MS;
 const MAILS_AT_A_TIME = 100;
-/** Of a mail that belongs to a message. */
+/** Then a mail is passed whose content the server refuses, or ends the connection for. */
+const MAX_TRIES = 3;
+/** Of the headers of a mail, and of a mail that belongs to a message: the rest is not parsed. */
 const MAX_BYTES = 2 ** 20;
 /** Of headers: more than any provider accepts. The library ends the connection at more. */
 const MAX_HEADER_BYTES = 64 * MAX_BYTES;
@@ -67,18 +69,23 @@ export function openImap({ folders: _, ...imap }: ImapSettings, options: ImapFlo
 interface ImapError {
   authenticationFailed?: boolean;
   mailboxMissing?: boolean;
+  /** What the server answered to a command that failed. */
+  responseStatus?: string;
 }
+
+const isRefusal = (error: unknown) => (Object(error) as ImapError).responseStatus === "NO";
 
 /** Why a mailbox cannot be read, without what the server says: that may name people. */
 export function imapProblem(error: unknown): string {
   const { authenticationFailed, mailboxMissing } = Object(error) as ImapError;
   if (authenticationFailed) return "the server refuses the user name or password of IMAP_URL";
   if (mailboxMissing) return "the folder does not exist";
+  if (isRefusal(error)) return "the server refuses to hand out its mails";
   return `no connection to the server, or no usable answer (${errorCode(error) ?? errorName(error)})`;
 }
 
 /** Reads the folders, of one node at a time, and changes nothing in them. */
-export function startMailbox({ imap, node, team, store: { mailbox }, log, waits }: MailboxOptions) {
+export function startMailbox({ imap, node, team, store: { mailbox, status }, log, waits }: MailboxOptions) {
   const { leaseMs, lookMs, retryMs, longestRetryMs, refusedMs } = { ...WAITS, ...waits };
   const noteDefect = createDefectLog(log);
   const stopping = new AbortController();
@@ -86,6 +93,8 @@ export function startMailbox({ imap, node, team, store: { mailbox }, log, waits 
   const names = imap.folders.map((folder) => `${imap.auth.user}@${imap.host}/${folder}`);
   let clients: ImapFlow[] = [];
   let retryInMs = retryMs;
+  /** Where reading a folder failed: from there on, mails are read one by one. */
+  const failures = new Map<string, { uid: number; tries: number }>();
 
   const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
 
@@ -140,6 +149,7 @@ export function startMailbox({ imap, node, team, store: { mailbox }, log, waits 
   }
 
   async function readFolder(client: ImapFlow, path: string, name: string): Promise<void> {
+    const parser = createParser();
     let hasNews = false;
     /** Ends IDLE. */
     const look = () => {
@@ -147,27 +157,33 @@ export function startMailbox({ imap, node, team, store: { mailbox }, log, waits 
       client.noop().catch(() => {});
     };
     client.on("exists", look);
-    while (client.usable) {
-      const folder = (await mailbox.lease(names, node, leaseMs))?.find((one) => one.name === name);
-      if (!folder) return;
-      hasNews = false;
-      try {
-        if (!client.mailbox) await client.mailboxOpen(path, { readOnly: true });
-        if (await readNext(client, folder)) continue;
-      } catch (error) {
-        if (!(Object(error) as ImapError).mailboxMissing) throw error;
-        await report(name, imapProblem(error));
+    try {
+      while (client.usable) {
+        const folder = (await mailbox.lease(names, node, leaseMs))?.find((one) => one.name === name);
+        if (!folder) return;
+        hasNews = false;
+        try {
+          if (!client.mailbox) await client.mailboxOpen(path, { readOnly: true });
+          if (await readNext(client, parser, folder)) continue;
+        } catch (error) {
+          // A folder that goes, or a mail that the server refuses, stops no other folder.
+          if (!isRefusal(error)) throw error;
+          await report(name, imapProblem(error));
+        }
+        await parser.close();
+        retryInMs = retryMs;
+        if (hasNews) continue;
+        const timer = setTimeout(look, lookMs);
+        await (client.mailbox ? client.idle() : wait(lookMs));
+        clearTimeout(timer);
       }
-      retryInMs = retryMs;
-      if (hasNews) continue;
-      const timer = setTimeout(look, lookMs);
-      await (client.mailbox ? client.idle() : wait(lookMs));
-      clearTimeout(timer);
+    } finally {
+      await parser.close();
     }
   }
 
   /** Returns whether there are more mails. */
-  async function readNext(client: ImapFlow, { name, ...folder }: Folder): Promise<boolean> {
+  async function readNext(client: ImapFlow, parser: Parser, { name, ...folder }: Folder): Promise<boolean> {
     if (!client.mailbox) return false;
     const uidValidity = Number(client.mailbox.uidValidity);
     const search = async (query: SearchObject) => {
@@ -177,81 +193,125 @@ export function startMailbox({ imap, node, team, store: { mailbox }, log, waits 
     };
     let { lastUid } = folder;
     if (folder.uidValidity !== uidValidity) {
-      const [first = client.mailbox.uidNext] = await search({ since: new Date(Date.now() - FIRST_LOOK_MS) });
+      const since = new Date((await status.time()).getTime() - FIRST_LOOK_MS);
+      const [first = client.mailbox.uidNext] = await search({ since });
       lastUid = first - 1;
       await mailbox.begin({ name, uidValidity, lastUid }, node);
     }
-    const newer = await search({ uid: `${lastUid + 1}:*` });
     // The server names its last mail for a range that begins behind it.
-    const uids = newer.filter((uid) => uid > lastUid).slice(0, MAILS_AT_A_TIME);
-    const query: FetchQueryObject = { uid: true, internalDate: true, headers: [...HEADERS] };
-    const heads = uids.length > 0 ? await client.fetchAll(uids.join(), query, { uid: true }) : [];
-    for (const head of heads.sort((a, b) => a.uid - b.uid)) {
-      const mail = await readMail(client, head);
-      if (mail && (await store(name, head.uid, mail)) === "full") {
-        await report(name, HOURLY_LIMIT);
-        return false;
+    const newer = (await search({ uid: `${lastUid + 1}:*` })).filter((uid) => uid > lastUid);
+    const failure = failures.get(name);
+    const uids = newer.slice(0, failure ? 1 : MAILS_AT_A_TIME);
+    const [uid = lastUid] = uids;
+    const tries = failure?.uid === uid ? failure.tries : 0;
+    try {
+      if (tries < MAX_TRIES || newer.length === 1) {
+        if ((await readMails(client, parser, name, uids)) === "full") return false;
+      } else {
+        // Is it this mail? A server in trouble hands out no other one either.
+        await fetchHeads(client, newer.slice(-1));
+        noteUnread();
+        failures.delete(name);
       }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) failures.set(name, { uid, tries: tries + 1 });
+      throw error;
     }
     // Without a connection, the library finds nothing.
     if (!client.usable) return false;
     await mailbox.record(name, node, uids.at(-1) ?? lastUid, null);
     await report(name, null);
+    if (newer.length === uids.length) failures.delete(name);
     return newer.length > uids.length;
   }
 
-  /** Only a store that is away holds the position: what fails by its content becomes one line. */
-  async function store(name: string, uid: number, mail: NewMail) {
-    try {
-      return await mailbox.record(name, node, uid, mail);
-    } catch (error) {
-      if (error instanceof StoreUnavailable) throw error;
-      noteDefect(error);
-      return mailbox.record(name, node, uid, unread(mail));
-    }
+  async function fetchHeads(client: ImapFlow, uids: readonly number[]): Promise<FetchMessageObject[]> {
+    const query: FetchQueryObject = { uid: true, internalDate: true, headers: [...HEADERS] };
+    const heads = uids.length > 0 ? await client.fetchAll(uids.join(), query, { uid: true }) : [];
+    return heads.sort((a, b) => a.uid - b.uid);
   }
 
-  /** `null` if it is about no message. Rejects if the connection or the store fails. */
-  async function readMail(client: ImapFlow, fetched: FetchMessageObject): Promise<NewMail | null> {
+  /** `full` if one of them has to wait. */
+  async function readMails(client: ImapFlow, parser: Parser, name: string, uids: readonly number[]) {
+    for (const head of await fetchHeads(client, uids)) {
+      // Before the mail, so that it is not passed if there can be no thread.
+      await parser.start();
+      const mail = await readMail(client, parser, head).catch((error) => pass(client, error));
+      if (mail && (await store(client, head.uid, name, mail)) === "full") {
+        await report(name, HOURLY_LIMIT);
+        return "full";
+      }
+    }
+    return "read";
+  }
+
+  /** Only a store that is away, or a server that does not answer, holds the position: not what a mail contains. */
+  function pass(client: ImapFlow, error: unknown): null {
+    const { responseStatus = "NO" } = Object(error) as ImapError;
+    if (error instanceof StoreUnavailable || !client.usable || responseStatus !== "NO") throw error;
+    if (!isRefusal(error)) noteDefect(error);
+    return null;
+  }
+
+  function noteUnread(): void {
+    log.warn({ event: "mail-unread" }, "A mail of the mailbox cannot be read, and is passed over");
+  }
+
+  /** What the database refuses becomes one line. */
+  async function store(client: ImapFlow, uid: number, name: string, mail: NewMail) {
+    const stored = await mailbox.record(name, node, uid, mail).catch((error) => pass(client, error));
+    return stored ?? mailbox.record(name, node, uid, unread(mail));
+  }
+
+  /** `null` if it is about no message. */
+  async function readMail(client: ImapFlow, parser: Parser, fetched: FetchMessageObject): Promise<NewMail | null> {
     const { uid, headers = Buffer.alloc(0), internalDate } = fetched;
-    const fetchOne = (query: FetchQueryObject) => client.fetchOne(String(uid), query, { uid: true });
-    const fetchContent = () => fetchOne({ source: { start: 0, maxLength: MAX_BYTES }, size: true });
-    const head = await readHead(headers);
-    let content = head.program === "report" ? await fetchContent() : null;
-    const report = content ? await readReport(content.source ?? Buffer.alloc(0)) : null;
+    const fetchOne = async (query: FetchQueryObject) => {
+      const found = await client.fetchOne(String(uid), query, { uid: true }).catch((error) => pass(client, error));
+      if (!client.usable) throw new Error("The connection ended");
+      return found || {};
+    };
+    const parseContent = async () => {
+      const { source, size }: Partial<FetchMessageObject> = await fetchOne({
+        source: { start: 0, maxLength: MAX_BYTES },
+        size: true,
+      });
+      return source ? parser.parse(source, size) : null;
+    };
+    const { head } = (await parser.parse(headers.subarray(0, MAX_BYTES))) ?? {};
+    if (!head) {
+      noteUnread();
+      return null;
+    }
+    let content = head.program === "report" ? await parseContent() : undefined;
+    const report = content?.report ?? null;
     const { kind, thread, part = "" } = judge(head, report, await mailbox.find(cluesOf(head, report)), team);
     if (thread === null) return null;
-    content ??= await fetchContent();
-    if (!content) {
-      if (client.usable) return null; // It was deleted meanwhile.
-      throw new Error("The connection ended");
-    }
-    const { source = Buffer.alloc(0), size = 0 } = content;
+    if (content === undefined) content = await parseContent();
     const sentAt = internalDate ? new Date(internalDate) : new Date();
     const { name, address } = head.sender;
-    const text = report ? storable(report.reason, MAX_LINE_LENGTH) : await textOf(source, size);
+    const isLine = kind === "automatic" || kind === "returned";
+    const text = report?.reason ?? content?.text ?? "";
     const mail: NewMail = {
       id: thread.id,
       reference: thread.reference,
       kind: KIND[kind],
-      // With its angle brackets.
-      mailId: storable(head.messageId ?? `uid ${sentAt.getTime()} ${address} ${head.subject}`, MAX_ID_LENGTH + 2),
-      sender: storable(address),
-      senderName: storable(name),
-      subject: storable(head.subject),
-      text: text ?? "",
+      mailId: head.messageId ?? storable(`uid ${sentAt.getTime()} ${address} ${head.subject}`),
+      sender: address,
+      senderName: name,
+      subject: head.subject,
+      text: isLine ? storable(text, MAX_LINE_LENGTH) : text,
       attachments: [],
       sentAt,
       isOfSender: kind === "reply" || isSender(head, thread),
       returned:
         report && kind === "returned" && part.startsWith("reply-")
-          ? { key: part.slice("reply-".length), reason: storable(report.reason, MAX_LINE_LENGTH) }
+          ? { key: part.slice("reply-".length), reason: report.reason }
           : undefined,
     };
-    if (text === null) return unread(mail);
-    if (kind === "automatic" || kind === "returned") return { ...mail, text: storable(text, MAX_LINE_LENGTH) };
-    // Fails for a structure that is nested too deep.
-    const { bodyStructure } = (await fetchOne({ bodyStructure: true })) || {};
+    if (!content) return unread(mail);
+    if (isLine) return mail;
+    const { bodyStructure }: Partial<FetchMessageObject> = await fetchOne({ bodyStructure: true });
     return { ...mail, attachments: bodyStructure ? attachmentsOf(bodyStructure) : [] };
   }
 

@@ -372,7 +372,7 @@ export const RAW_MAILS: readonly RawMail[] = [
     raw: rawMail(DAEMON, POSTFIX),
     kind: "returned",
     part: "reply-1a2b3c4d",
-    reason: "550 5.1.1 <ada@example.org>: Recipient address rejected: User unknown",
+    reason: "550 5.1.1 <address>: Recipient address rejected: User unknown",
   },
   {
     name: "Exchange: a reply that came back, with the whole original",

@@ -125,13 +125,14 @@ userdb {
     stop,
     makeFolder,
     removeFolder: (name: string) => rmSync(pathOf(name), { recursive: true }),
-    /** As a mail server delivers. */
-    deliver(raw: Buffer, name = "INBOX"): void {
+    /** As a mail server delivers. What `isBroken`, the server then refuses to hand out. */
+    deliver(raw: Buffer, name = "INBOX", isBroken = false): void {
       serial += 1;
       const file = `${Math.floor(Date.now() / 1000)}.M${serial}P${process.pid}.test`;
       const [tmp, target] = [join(pathOf(name), "tmp", file), join(pathOf(name), "new", file)];
       writeFileSync(tmp, raw);
       chownSync(tmp, MAIL_USER, MAIL_USER);
+      if (isBroken) chmodSync(tmp, 0);
       renameSync(tmp, target);
     },
     /** The server gives all mails new numbers. */
