@@ -1,5 +1,5 @@
-// `npm run bench` runs all parts; `npm run bench -- pages server` runs the named ones. It asserts nothing, because
-// machines differ: compare the ratios within one run. `npm run bench -- soak [MINUTES] [TITLE]` is different: it repeats
+// `npm run bench` runs all parts; `npm run bench -- pages server` runs the named ones, and `npm run bench -- pages /contact`
+// only that page beside the hand-written one. It asserts nothing, because machines differ: compare the ratios within one run. `npm run bench -- soak [MINUTES] [TITLE]` is different: it repeats
 // every fault on two nodes, and every attack of clocks and operators on each database, or only those whose title has
 // these words, for 20 minutes each by default. It prints how many messages were accepted, stored, mailed and posted, and
 // fails if one is lost, doubled or brought back. `npm run bench -- conversations [MINUTES]` does so with answers by mail.
@@ -11,9 +11,9 @@ import { benchPages } from "./pages.ts";
 import type { BenchTable } from "./report.ts";
 import { benchServer } from "./server.ts";
 
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((name) => !name.startsWith("/"));
 const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
-  pages: benchPages,
+  pages: () => benchPages(process.argv.slice(2).filter((name) => name.startsWith("/"))),
   server: benchServer,
   messages: benchMessages,
   inbox: benchInbox,

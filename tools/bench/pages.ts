@@ -20,46 +20,43 @@ const AUDITS = {
 
 type Figures = Record<string, number>;
 
-/** The pages take turns in each round, so that other load on the machine affects all of them equally. */
-export async function benchPages(): Promise<BenchTable[]> {
-  const port = await findFreePort();
-  const browser = await chromium.launch(chromiumOptions(`--remote-debugging-port=${port}`));
-  try {
-    return await withBothServers(async (ours, handWritten) => {
-      const pages = [
-        ["/contact, hand-written", `${handWritten}/contact`],
-        ...PATHS.map((path) => [path, ours + path]),
-      ] as const;
-      const tables: BenchTable[] = [];
-      for (const method of METHODS) {
-        const rounds: Figures[][] = [];
-        while (rounds.length < ROUNDS) {
-          const round: Figures[] = [];
-          for (const [, url] of pages) round.push(await measure(url, { port, throttlingMethod: method }));
-          rounds.push(round);
-        }
-        const figures = pages.map((_, index) => medians(rounds.map((round) => round[index] ?? {})));
-        const toHandWritten = (lcp = Number.NaN) => (lcp / (figures[0]?.["LCP s"] ?? Number.NaN)).toFixed(2);
-        const rows = pages.map(([page], index) => ({
-          page,
-          ...figures[index],
-          ...(page.startsWith("/contact") && { "LCP to hand-written": toHandWritten(figures[index]?.["LCP s"]) }),
-        }));
-        tables.push({
-          title: `Lighthouse, mobile, throttling: ${method} (medians of ${ROUNDS} rounds)`,
-          rows,
-          notes: [
-            "/404.html is noindex by intent, for which Lighthouse lowers the SEO score.",
-            "CPU: Lighthouse's index of this machine. Below 1,500 the emulated phone is slower than intended:",
-            "simulated TBT is this machine's own tasks times four, even without any script.",
-          ],
-        });
+/**
+ * All pages, or those with the given paths. They take turns in each round, so that other load on the machine affects all
+ * of them equally.
+ */
+export async function benchPages(paths: readonly string[]): Promise<BenchTable[]> {
+  return withBothServers(async (ours, handWritten) => {
+    const pages = [
+      ["/contact, hand-written", `${handWritten}/contact`],
+      ...(paths.length > 0 ? paths : PATHS).map((path) => [path, ours + path]),
+    ] as const;
+    const tables: BenchTable[] = [];
+    for (const method of METHODS) {
+      const rounds: Figures[][] = [];
+      while (rounds.length < ROUNDS) {
+        const round: Figures[] = [];
+        for (const [, url] of pages) round.push(await measure(url, { throttlingMethod: method }));
+        rounds.push(round);
       }
-      return tables;
-    });
-  } finally {
-    await browser.close();
-  }
+      const figures = pages.map((_, index) => medians(rounds.map((round) => round[index] ?? {})));
+      const toHandWritten = (lcp = Number.NaN) => (lcp / (figures[0]?.["LCP s"] ?? Number.NaN)).toFixed(2);
+      const rows = pages.map(([page], index) => ({
+        page,
+        ...figures[index],
+        ...(page.startsWith("/contact") && { "LCP to hand-written": toHandWritten(figures[index]?.["LCP s"]) }),
+      }));
+      tables.push({
+        title: `Lighthouse, mobile, throttling: ${method} (medians of ${ROUNDS} rounds)`,
+        rows,
+        notes: [
+          "/404.html is noindex by intent, for which Lighthouse lowers the SEO score.",
+          "CPU: Lighthouse's index of this machine. Below 1,500 the emulated phone is slower than intended:",
+          "simulated TBT is this machine's own tasks times four, even without any script.",
+        ],
+      });
+    }
+    return tables;
+  });
 }
 
 function medians(rounds: readonly Figures[]): Figures {
@@ -67,10 +64,15 @@ function medians(rounds: readonly Figures[]): Figures {
   return Object.fromEntries(names.map((name) => [name, median(rounds.map((figures) => figures[name] ?? Number.NaN))]));
 }
 
+/** Each measurement has a Chromium of its own, so that none depends on what an earlier one left. */
 async function measure(url: string, flags: Flags): Promise<Figures> {
-  const result = await lighthouse(url, { ...flags, logLevel: "error", onlyCategories: [...CATEGORIES] });
+  const port = await findFreePort();
+  const browser = await chromium.launch(chromiumOptions(`--remote-debugging-port=${port}`));
+  const options: Flags = { ...flags, port, logLevel: "error", onlyCategories: [...CATEGORIES] };
+  const result = await lighthouse(url, options).finally(() => browser.close());
   if (!result) throw new Error(`Lighthouse returned no result for ${url}.`);
-  const { categories, audits, environment } = result.lhr;
+  const { categories, audits, environment, runtimeError } = result.lhr;
+  if (runtimeError) throw new Error(`Lighthouse could not measure ${url}: ${runtimeError.message}`);
   const figures: Figures = {};
   for (const name of CATEGORIES) figures[name] = Math.round((categories[name]?.score ?? 0) * 100);
   for (const [name, id] of Object.entries(AUDITS)) {
