@@ -104,6 +104,7 @@ test("after a success, five strings and a new key were sent; the receipt stands 
     await expect(submit(page)).toBeHidden();
     await expect(page.locator("details.footprint")).toBeHidden();
     await expect(page.getByRole("heading", { name: "Get in Touch" })).toBeHidden();
+    await expect(page.locator("#footer")).toBeHidden();
     await page.emulateMedia({ media: "screen", colorScheme: "light" });
   });
 
