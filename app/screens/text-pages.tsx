@@ -146,6 +146,7 @@ function policyScreen(page: WrittenPage, date: "lastUpdated" | "refundsLastUpdat
   const screen = screenOf("policy", page, policyStyles, sections);
   return {
     ...screen,
+    isPaintedWhole: true,
     render({ settings }) {
       const facts = factTexts(site, settings);
       return (
