@@ -19,7 +19,7 @@ export function ErrorMessage({ level: Heading, detail, email, children }: ErrorM
         Something broke on our side, not yours. Please try again in a moment, or write to us at{" "}
         <a href={`mailto:${email}`}>{email}</a>.
       </p>
-      <div className="error-actions">
+      <div className="actions">
         {children}
         <a className={`button button-${children ? "outline" : "primary"}`} href="/">
           Back to the home page

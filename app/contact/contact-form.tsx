@@ -155,11 +155,7 @@ function Form({ settings, resultModule, countries: allCountries = [], state, dis
             </div>
             <EnclosedNote view={view} act={act} />
             <FailureAlert state={state} outcome={outcome.failure} />
-            <button
-              type="submit"
-              className="button button-primary form-submit"
-              aria-disabled={phase.kind === "sending"}
-            >
+            <button type="submit" className="button button-primary" aria-disabled={phase.kind === "sending"}>
               {phase.kind === "sending" ? "Sending…" : "Submit"}
             </button>
             {assurance !== "" && <p className="note">{assurance}</p>}

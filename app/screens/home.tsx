@@ -35,10 +35,8 @@ function Home({ siteUrl }: { siteUrl: string }) {
       <div className="hero-text">
         <h1>{home.headline}</h1>
         <p className="hero-subtitle">{site.hero.subtitle}</p>
-        <div className="hero-offer">
-          <p className="hero-line">{site.hero.line}</p>
-          <ButtonLink link={site.startOffsetting} look="primary" />
-        </div>
+        <p className="hero-line">{site.hero.line}</p>
+        <ButtonLink link={site.startOffsetting} look="primary" />
         <p className="hero-more">{site.hero.more}</p>
       </div>
     </div>

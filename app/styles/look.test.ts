@@ -35,13 +35,12 @@ function shownAs(name: string, theme: Map<string, string>, hue: number, accentHu
 const PAIRS = [
   { minimum: 4.5, on: ["ground", "surface", "mist"], colours: ["ink", "ink-soft"] },
   { minimum: 4.5, on: ["ground", "surface", "danger-ground"], colours: ["danger"] },
-  { minimum: 4.5, on: ["success-ground"], colours: ["success"] },
-  { minimum: 4.5, on: ["danger-ground", "success-ground", "marked"], colours: ["ink"] },
+  { minimum: 4.5, on: ["danger-ground", "marked"], colours: ["ink"] },
   { minimum: 4.5, on: ["accent", "accent-bright"], colours: ["on-accent"] },
   { minimum: 4.5, on: ["hero"], colours: ["snow", "hero-soft"] },
   { minimum: 4.5, on: ["footer"], colours: ["footer-ink", "footer-soft", "accent-bright"] },
   { minimum: 3, on: ["ground", "surface"], colours: ["control", "focus"] },
-  { minimum: 3, on: ["ground", "surface", "mist", "danger-ground", "success-ground"], colours: ["underline"] },
+  { minimum: 3, on: ["ground", "surface", "mist", "danger-ground"], colours: ["underline"] },
 ];
 
 test.each([
