@@ -298,7 +298,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
   );
   const others = { spam: markSpam, unanswer: () => act("unanswer"), retry: () => act("retry") };
   return (
-    <Group className="controls actions" gap={6}>
+    <Group className="actions" gap={6}>
       {allowed.includes("release") && button("Release", () => act("release"), { variant: "filled" })}
       {allowed.includes("reply") && button("Reply", focusReply, { variant: "filled" })}
       {button(isAnswered ? "Next" : "Mark answered and next", answerAndGoOn)}

@@ -64,7 +64,7 @@ function PersonOf({ person, show }: { person: Person; show: (dialog: ReactNode) 
     attempt(`restrict ${email}`, () => restrictPerson({ email, isRestricted }));
   return (
     <>
-      <Group gap="xs" className="controls">
+      <Group gap="xs">
         <Button onClick={() => saveAs("privacy-export.json", { email })}>Export</Button>
         <Button onClick={() => show(<CorrectDialog person={person} onClose={close} />)}>Correct</Button>
         {restricted !== "all" && <Button onClick={() => restrict(true)}>Restrict</Button>}

@@ -184,7 +184,7 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
     ["mod+shift+Enter", (event) => press(event, true)],
   ]);
   const form = (
-    <form className="stack controls" onKeyDown={keys} onSubmit={press}>
+    <form className="stack" onKeyDown={keys} onSubmit={press}>
       <div role="status">
         {colleagues.drafts.map((one) => (
           <details key={one.author}>
@@ -337,7 +337,7 @@ export function NoteForm({ reference, writing: { draft, change, keepNote } }: { 
     mutate({ reference, text: note, key: noteKey }, { onSuccess: () => reloadAll().then(() => change({ note: "" })) });
   };
   return (
-    <form className="stack controls" onSubmit={add} onKeyDown={getHotkeyHandler([["mod+Enter", add]])}>
+    <form className="stack" onSubmit={add} onKeyDown={getHotkeyHandler([["mod+Enter", add]])}>
       <Textarea
         label="Note"
         description="An export of the sender’s data includes your notes."

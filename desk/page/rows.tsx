@@ -90,11 +90,14 @@ export function MessageRows({ messages, now, label, view = {}, selection }: Mess
         return (
           <li key={reference} className="row" data-selected={isSelected}>
             {selection && (
-              <Checkbox
-                checked={isSelected}
-                onChange={() => selection.toggle(reference)}
-                aria-label={`Select ${reference} from ${visible(name)}`}
-              />
+              <label className="pick" htmlFor={`pick-${reference}`}>
+                <Checkbox
+                  id={`pick-${reference}`}
+                  checked={isSelected}
+                  onChange={() => selection.toggle(reference)}
+                  aria-label={`Select ${reference} from ${visible(name)}`}
+                />
+              </label>
             )}
             <Link id={rowId(reference)} to="/messages/$reference" params={{ reference }} search={view}>
               <span className="row-who">
