@@ -83,6 +83,14 @@ export function isDraft({ claims, unsigned }: ClaimsState): boolean {
   return unsigned.length > 0 || claims.some(({ isOurs, state }) => !isOurs && state !== "settled");
 }
 
+const NOTICE_MS = 31 * 86_400_000;
+
+/** From a month before the end of evidence, `preflight` names it and a review asks for new evidence. */
+export function endsSoon({ state, until }: ListedClaim, now: Date): boolean {
+  const soon = new Date(now.getTime() + NOTICE_MS).toISOString().slice(0, 10);
+  return state === "settled" && until !== undefined && until <= soon;
+}
+
 interface SiteIdentity {
   brand: string;
   contactEmail: string;

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rmdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClaimsState, ListedClaim } from "../contract/build-manifest.ts";
+import { type ClaimsState, endsSoon, type ListedClaim } from "../contract/build-manifest.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { type Advice, type OperatorCommand, remedyText } from "../contract/commands.ts";
 import { comparableEmail } from "../contract/email-address.ts";
@@ -20,7 +20,7 @@ import { postEvent } from "../server/outbox/hook.ts";
 import { StoreNotReady } from "../server/store/errors.ts";
 import { leftFiles, requireNothingLeft } from "../server/store/sqlite.ts";
 import { openStore } from "../server/store/store.ts";
-import { DAY_MS, systemClock } from "../server/time.ts";
+import { systemClock } from "../server/time.ts";
 import { postAlert } from "../server/watch/alerts.ts";
 import { LOW_DISK_BYTES, LOW_DISK_REMEDY, outlivedBackups } from "../server/watch/troubles.ts";
 import { table } from "./terminal/texts.ts";
@@ -166,18 +166,15 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   return { findings, build };
 }
 
-const NOTICE_DAYS = 31;
-
 /** The default site's own sentences, which the specification fixes in part, only warn. */
 export function checkClaims({ claims, unsigned, policies = [] }: ClaimsState, now: Date): Finding[] {
-  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const [today, soon] = [dayOf(now.getTime()), dayOf(now.getTime() + NOTICE_DAYS * DAY_MS)];
+  const today = now.toISOString().slice(0, 10);
   const named = (some: readonly ListedClaim[]) =>
     some.map(({ text, page, until }) => `“${text}” (${until ? `${page}, until ${until}` : page})`).join(", ");
   const isOpen = ({ state, until = today }: ListedClaim) => state !== "settled" || until < today;
   const open = claims.filter((claim) => isOpen(claim) && !claim.isOurs);
   const ours = claims.filter((claim) => isOpen(claim) && claim.isOurs);
-  const ending = claims.filter((claim) => !isOpen(claim) && claim.until && claim.until <= soon);
+  const ending = claims.filter((claim) => !isOpen(claim) && endsSoon(claim, now));
   const findings: Finding[] = [];
   if (unsigned.length > 0) {
     const problem = `the pages are a draft: nobody has signed ${unsigned.join(", ")}`;
@@ -189,7 +186,9 @@ export function checkClaims({ claims, unsigned, policies = [] }: ClaimsState, no
     findings.push(warn("claims", problem, "to see them, run", "claims"));
   }
   if (ending.length > 0)
-    findings.push(warn("claims", `the evidence ends within a month: ${named(ending)}`, "renew it"));
+    findings.push(
+      warn("claims", `the evidence ends within a month: ${named(ending)}`, "to renew it, run", "claims --review"),
+    );
   for (const problem of policies) findings.push(warn("policies", problem, "let a lawyer look at it"));
   const forbidden = claims.filter((claim) => claim.state === "settled" && claim.isForbidden && claim.shows);
   for (const { text, page, shows, until } of forbidden) {

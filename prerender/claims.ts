@@ -234,7 +234,8 @@ export function explain(text: string): string[] {
 
 export function stateInWords({ state, until, problem }: ListedClaim): string {
   if (state === "open") return "needs an entry";
-  return state === "expired" ? `its evidence ended on ${until}` : (problem ?? "settled");
+  if (problem) return problem;
+  return state === "expired" ? `its evidence ended on ${until}` : `its evidence ends on ${until}`;
 }
 
 export function listOpen({ claims, unsigned }: Claims, program?: string): string {

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { endsSoon, type ListedClaim } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { adviceLine, programName } from "../contract/commands.ts";
 import { plural, visible } from "../contract/text.ts";
@@ -73,7 +74,7 @@ function exit(problem: string, status = 1): never {
   process.exit(status);
 }
 
-/** With `--review` asks for each sentence that is not settled. Shows the files that changed, and signs. */
+/** With `--review` asks for each sentence that is not settled, or whose evidence ends soon. Shows the files that changed, and signs. */
 async function reviewAndSign(): Promise<void> {
   const terminal = createInterface({ input: process.stdin });
   const lines = terminal[Symbol.asyncIterator]();
@@ -89,7 +90,8 @@ async function reviewAndSign(): Promise<void> {
   };
 
   const answered: Entry[] = [];
-  const toAsk = claims.filter(({ isOurs, state }) => state !== "settled" && (ours || !isOurs));
+  const isToAsk = (claim: ListedClaim) => claim.state !== "settled" || endsSoon(claim, new Date());
+  const toAsk = claims.filter((claim) => isToAsk(claim) && (ours || !claim.isOurs));
   for (const claim of review ? toAsk : []) {
     const { text, page, where } = claim;
     console.log(`\n${where}, on ${page}:\n  ${marked(text)}\n  (${stateInWords(claim)})`);

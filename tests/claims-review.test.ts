@@ -36,6 +36,7 @@ async function makeCompany() {
   return { siteDir, claims, ledger };
 }
 
+const SOON = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
 const FIRST_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
 const NO_DAY = `${Number(FIRST_YEAR.slice(0, 4)) + 1}-02-31`;
 
@@ -83,6 +84,21 @@ test("a review asks for each sentence, shows the law and every changed file, and
   expect(claims([]).stdout).toMatch(/^Nothing is open\./);
   expect(claims(["--sign", "NAME"]).stderr).toContain("“NAME” is not the name of a person");
   expect(claims(["--revew"])).toMatchObject({ status: 2, stderr: expect.stringContaining("Usage: npm run claims") });
+});
+
+test("a review asks for new evidence from a month before the old one ends", async () => {
+  const { siteDir, claims, ledger } = await makeCompany();
+  await writeFile(join(siteDir, "site.ts"), "export const site = {};\n");
+  await writeFile(join(siteDir, "pages/about.md"), "---\ntitle: About\ndescription: Us.\n---\n\nWe plant trees.\n");
+  const evidence = ["e", "the land register", "our register.pdf"];
+  expect(claims(["--review"], ...evidence, SOON, "Ada Byron").status).toBe(0);
+  expect(claims([]).stdout).toMatch(/^Nothing is open\./);
+  const renewed = claims(["--review"], ...evidence, FIRST_YEAR, "Ada Byron");
+  expect([renewed.status, renewed.stdout]).toEqual([0, expect.stringContaining(`(its evidence ends on ${SOON})`)]);
+  expect(await ledger()).toContainEqual(
+    expect.objectContaining({ evidence: expect.objectContaining({ until: FIRST_YEAR }) }),
+  );
+  expect(claims(["--review"]).stdout).toMatch(/^Nothing is open\.\n$/);
 });
 
 test("a review ends after the signature, although a terminal stays open", async () => {
