@@ -53,7 +53,7 @@ export const STRONG_WORDS: readonly StrongWords[] = [
   },
   {
     words:
-      /\b(leav\w*|left)( \w+)? ?(no|without) ?(a )?(trace|mark|scar)\w*|\btrace ?less\w*|\bspotless\w*|\bwithout ?(a ?)?trace\b/g,
+      /\b(leav\w*|left)( \w+)? ?(no|without|nothing|not) ?(an? )?(\w+ )?(trace|mark|scar|residue|behind)\w*|\btrace ?less\w*|\bspotless\w*|\bwithout ?(a ?)?trace\b|\bno ?(harm|damage) ?done\b/g,
     why: ABSOLUTE,
   },
   { words: /\b(carbon|co2\w*|emission\w*) ?free\b|\bcarbonless\b|\bemissionless\b|\bcarbon ?light\b/g, why: ABSOLUTE },
@@ -61,8 +61,11 @@ export const STRONG_WORDS: readonly StrongWords[] = [
     words: /\blow(er)? ?(carbon|emission\w*)|\blow ?(impact|energy|footprint)\b|\bultra ?low\b/g,
     why: "lower than what?",
   },
-  { words: /\w*compensat\w*/g, why: "says that harm was made good" },
-  { words: /\b(balanced|evened|squared)\b|\b(is|are|now) ?(gone|even|square)\b/g, why: "says that harm was made good" },
+  {
+    words:
+      /\w*compensat\w*|\b(balanced|evened|squared)\b|\b(is|are|now|all) ?(gone|even|square)\b|^gone\b|\b(clean|blank) ?slate\b|\bcancel\w* ?each ?other\b/g,
+    why: "says that harm was made good",
+  },
   { words: /\w*offset\w*/g, why: "readers take it for a cut of their own emissions" },
   { words: /\bdecarbon\w*/g, why: "a goal that needs a plan with dates" },
   {
@@ -132,7 +135,7 @@ export const STRONG_WORDS: readonly StrongWords[] = [
   },
   {
     words:
-      /\d[\d.,]* ?((metric|million|thousand|megatons?) ?)*(t|tons?|tonnes?|kilotonnes?|credits?|hectares?|ha|acres?|trees?|seedlings?|saplings?)\b/g,
+      /\d[\d.,]* ?((metric|million|thousand|megatons?) ?)*(t|tons?|tonnes?|kilotonnes?|credits?|hectares?|ha|acres?|trees?|seedlings?|saplings?)\b|\b(seedlings?|saplings?|hectares?)\b|\bcars ?off\b/g,
     why: RESULT,
   },
   {
@@ -141,15 +144,21 @@ export const STRONG_WORDS: readonly StrongWords[] = [
     with: /\b(for|per|each|every|plant\w*|protect\w*|retir\w*|remov\w*|sav\w*|month|year|day)\b/,
     why: RESULT,
   },
-  { words: /\bseedlings?\b|\bsaplings?\b|\bhectares?\b/g, why: RESULT },
   {
     words:
       /\bbio ?based\b|\bbioplastic\w*|\bplant ?based\b|\borganic\w*|\b(all|100 ?%) ?natural\b|\bnaturally\b|\bnature\b/g,
     why: "which share, by which standard?",
   },
-  { words: /\b(non ?)?toxic\w*|\bchemical ?free\b|\bpollut\w*|\bcontaminat\w*/g, why: "absolute, or a comparison" },
+  {
+    words:
+      /\b(non ?)?toxic\w*|\bchemical ?free\b|\b(pollut|contaminat|exhaust|chimney|smog|fume)\w*|\b(without|no|less) ?smoke\b|\bsmoke ?(free|less)\b|\b(fresh|clear)(er)? ?(air|sk(y|ies))\b|\bbreathe\w*( \w+)? ?(easier|easily|better|again)\b/g,
+    why: "absolute, or a comparison",
+  },
   { words: /\b(circular|regenerat|restor|reviv|heal)\w*|\bclosed ?loop\b/g, why: PRAISE },
-  { words: /\b(conscious|ethical|guilt|mindful)\w*|\bresponsibly\b/g, why: PRAISE },
+  {
+    words: /\b(conscious|ethical|guilt|mindful)\w*|\b(good|clear|clean|easy|light) ?conscience\b|\bresponsibly\b/g,
+    why: PRAISE,
+  },
   {
     words: /\bresponsib\w*/g,
     with: /\b(environment|climate|sustain|social|sourc|travel|choice|brand|produc)\w*|\b(planet|earth|nature|green)\b/,
@@ -172,15 +181,20 @@ export const STRONG_WORDS: readonly StrongWords[] = [
   },
   { words: /\w*sequest\w*|\bcarbon ?(removal|captur|stor|sink|lock)\w*/g, why: "how much, for how long?" },
   {
-    words: /\btrees?\b|\w*forest\w*|\b(mangrove|peat|seagrass)\w*|\bsoil ?carbon\b/g,
+    words:
+      /\btrees?\b|\w*forest\w*|\b(mangrove|peat|seagrass|moor|wetland|marsh|meadow|kelp|jungle)(s|land\w*)?\b|\bsoil ?carbon\b/g,
     why: "how many, where, and who looks after them?",
   },
   {
     words:
-      /\b(biodivers|rewild|habitat|coral|ocean|rainforest)\w*|\bwildlife\b|\bnature ?positive\b|\breef ?safe\b|\bspecies\b/g,
+      /\b(biodivers|rewild|habitat|coral|ocean|glacier|iceberg)\w*|\bwildlife\b|\b(polar ?bear|whale|turtle|penguin|orang ?utan)s?\b|\bnature ?positive\b|\breef ?safe\b|\bspecies\b/g,
     why: "which species or area, measured how?",
   },
-  { words: /\b(certif|accredit|verif)\w*|\baudited\b/g, why: "by whom, by which scheme?" },
+  {
+    words:
+      /\b(certif|accredit|verif)\w*|\b(audited|assured ?by|vetted)\b|\b(highest|top|best) ?(mark|grade|rating|score)s?\b/g,
+    why: "by whom, by which scheme?",
+  },
   {
     words: /\bindependent\w*|\bthird ?part(y|ies)\b/g,
     with: /\b(credit|project|standard|check|test|prov|claim|assess|review)\w*|\bproof\b/,
@@ -192,7 +206,7 @@ export const STRONG_WORDS: readonly StrongWords[] = [
   },
   {
     words:
-      /\b(sylvera|bezero|calyx|msci|sustainalytics|ecovadis|moody's|cdp|carbon ?disclosure ?project|carbon ?trust|climate ?partner|south ?pole|sgs|dnv|tuv|bureau ?veritas|kpmg|deloitte|pwc|ernst ?&? ?young|ey)\b|\b(rated|rating|scored) ?(of ?)?[abc]{2,3}\b/g,
+      /\b(sylvera|bezero|calyx|msci|sustainalytics|ecovadis|moody's|cdp|carbon ?disclosure ?project|carbon ?trust|climate ?partner|south ?pole|sgs|dnv|tuv|bureau ?veritas|lloyd's ?register|intertek|kpmg|deloitte|pwc|ernst ?&? ?young|ey|s&p|fitch|ftse4good|renoster|gri)\b|\b(rated|rating|scored) ?(of ?)?[abc]{2,3}\b/g,
     why: "which rating, of what, on which day? The owner of the name sets rules for its use",
   },
   {
@@ -216,7 +230,7 @@ export const STRONG_WORDS: readonly StrongWords[] = [
   },
   {
     words:
-      /\b(better|brighter) ?future\b|\bbetter ?(world|tomorrow)\b|\bfuture ?generation\w*|\bmake ?a ?difference\b|\bdo ?your ?(bit|part)\b/g,
+      /\b(better|brighter) ?future\b|\bbetter ?(world|tomorrow)\b|\b(future|next|coming) ?generation\w*|\bgrand ?children\b|\bour ?children\b|\bmake ?a ?difference\b|\bdo ?your ?(bit|part)\b/g,
     why: "a promise that nobody can check",
   },
   { words: /♻|🌍|🌎|🌏|🌱|🌿|🍃|🌳|🌲|💚/gu, why: "a picture can claim as much as a word" },
