@@ -28,7 +28,8 @@ function sitemap(urls: readonly string[]): string {
 }
 
 function securityText(siteUrl: string, site: SiteSettings): string {
-  const expires = new Date(Date.now() + YEAR_MS).toISOString().replace(/\.\d+/, "");
+  // Of a day, so that two builds of a day are equal.
+  const expires = `${new Date(Date.now() + YEAR_MS).toISOString().slice(0, 10)}T00:00:00Z`;
   return [
     `Contact: mailto:${site.contactEmail}`,
     `Expires: ${expires}`,
