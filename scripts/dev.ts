@@ -86,6 +86,8 @@ async function startSite() {
 }
 
 async function startInbox() {
+  if (!config.databaseUrl && !existsSync(dataDir))
+    exit(`There are no messages in ${dataDir}; fill it with samples: npm run sample`);
   // Loaded on demand, because the site needs none of it.
   const { openDesk } = await import("../desk/desk.ts");
   const { startInbox } = await import("../desk/browser/serve.ts");
