@@ -3,7 +3,7 @@ import { site } from "virtual:site";
 import { prerenderToNodeStream } from "react-dom/static";
 import { COMING_SOON_PAGE, FAILURE_PAGE, type FormOfBuild } from "../contract/build-manifest.ts";
 import { type AnsweredPost, bareReceipt } from "../contract/send-email-answer.ts";
-import { CARBON_PATH } from "./components/footer.tsx";
+import { CARBON_PATH } from "./components/ruler.tsx";
 import { startState } from "./contact/form-state.ts";
 import { formTitle } from "./contact/form-view.ts";
 import { Document, type PageParts, pageParts, socialCard } from "./document.tsx";

@@ -1,5 +1,6 @@
 import { pages } from "virtual:texts";
-import { ACCESSIBILITY_PATH, CARBON_PATH } from "./components/footer.tsx";
+import { ACCESSIBILITY_PATH } from "./components/footer.tsx";
+import { CARBON_PATH } from "./components/ruler.tsx";
 import { FOOTPRINT_PATH } from "./contact/estimate-part.tsx";
 import type { Screen } from "./screen.ts";
 import { contact } from "./screens/contact.tsx";

@@ -337,6 +337,7 @@ describe("a form without script", () => {
       `Answer goes to: ${BODY.email}`,
       "Your estimate: about 2.1 t CO₂e a year",
       "Car cut by a fifth: 420 kg less",
+      "about 0.25 times round the Earth by petrol car: what such a year emits.",
       "about 52 kg for each person",
       "Published figures differ for small and large cars",
     ]) {

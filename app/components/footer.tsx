@@ -1,7 +1,7 @@
 import { site } from "virtual:site";
-import { CAR } from "../../contract/footprint/factors.ts";
 import type { SiteSettings } from "../site-schema.ts";
 import { Mark } from "./mark.tsx";
+import { CARBON_PATH, pageScale, Ruler } from "./ruler.tsx";
 
 /** Beside the pages that explain the figures. */
 export const ACCESSIBILITY_PATH = "/assets/accessibility";
@@ -88,49 +88,19 @@ function idOf(title: string): string {
   return `footer-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
 }
 
-/** The page that explains the figure: under /assets/, because every other path belongs to the site's own pages. */
-export const CARBON_PATH = "/assets/carbon";
-
-/** The length of the ruler. */
-const RULER_CM = 50;
-
-const TICKS = Array.from({ length: RULER_CM + 1 }, (_, cm) => `M${cm} 8v${cm % 10 === 0 ? 8 : 4}`).join("");
-const LABELS = [0, 10, 20, 30, 40, RULER_CM];
-
-/** How far an average petrol car drives for the same grams, by the factor of the estimate, in the precision shown. */
-function distanceCm(grams: number): number {
-  const cm = (Number(grams.toFixed(3)) * 100) / CAR.petrol.kgPerUnit;
-  return cm < 5 ? Number(cm.toFixed(1)) : Math.round(cm);
-}
-
 /**
  * What a first view of the page emits at most, as the distance that a petrol car drives for the same grams, and to scale
- * on a ruler. On phones it is less, because they fetch a smaller film. Screen readers read the sentence.
+ * on a ruler. On phones it is less, because they fetch a smaller film.
  */
 export function CarbonFigure({ grams }: FigureProps) {
-  const figure = grams?.toFixed(3) ?? "#.###";
-  const cm = grams === null ? null : distanceCm(grams);
+  const scale = pageScale(grams ?? 0);
   return (
     <div className="ruler">
-      <p className="ruler-figure">
-        <b>{`${cm ?? "#"} cm`}</b>{" "}
-        <span>
-          by petrol car: about what loading this page emits at most (<span data-fact="grams">{figure}</span> g CO₂e,
-          model). <a href={CARBON_PATH}>How we count</a>
-        </span>
-      </p>
-      <svg className="ruler-scale" width="100%" height="40" aria-hidden="true">
-        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the image around it is hidden from screen readers */}
-        <svg viewBox={`0 0 ${RULER_CM} 16`} width="100%" height="16" preserveAspectRatio="none">
-          <path d={`M0 8h${RULER_CM}${TICKS}`} />
-          <path className="ruler-segment" d={`M0 4h${Math.min(cm ?? 0, RULER_CM)}`} />
-        </svg>
-        {LABELS.map((cm) => (
-          <text key={cm} x={`${(100 * cm) / RULER_CM}%`} y="32">
-            {cm === RULER_CM ? `${cm} cm` : cm}
-          </text>
-        ))}
-      </svg>
+      <Ruler figure={`${grams === null ? "#" : scale.distance} cm`} scales={[scale]}>
+        by petrol car: about what loading this page emits at most (
+        <span data-fact="grams">{grams?.toFixed(3) ?? "#.###"}</span> g CO₂e, model).{" "}
+        <a href={CARBON_PATH}>How we count</a>
+      </Ruler>
     </div>
   );
 }

@@ -89,7 +89,11 @@ export function EstimatePart({ state, view, estimator, price, countries, fieldOf
             <FoldedGroups key={fold.title} {...fold} fieldOf={fieldOf} />
           ))}
         </div>
-        <div className="footprint-notes">{parts && estimate && <parts.Notes estimate={estimate} price={price} />}</div>
+        <div className="footprint-notes">
+          {/* In a narrow window, instead of the one in the result, which would cover questions. */}
+          {parts && <parts.EstimateRuler estimate={estimate} isFinal={false} />}
+          {parts && estimate && <parts.Notes estimate={estimate} price={price} />}
+        </div>
         <div className="actions">
           <a
             id={NEXT_ID}

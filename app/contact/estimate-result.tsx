@@ -5,6 +5,7 @@ import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { eachText, hintsOf, type Price, rangeText, resultNotes } from "../../contract/footprint/words.ts";
 import { capitalised } from "../../contract/text.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
+import { EstimateRuler } from "./estimate-ruler.tsx";
 import { NEXT_ID, TextButton } from "./field.tsx";
 import { type Act, type ExampleName, type Name, START_VALUES, type Values } from "./form-state.ts";
 import { Picture } from "./picture.tsx";
@@ -14,6 +15,8 @@ if (typeof document !== "undefined") {
   sheet.replaceSync(resultStyles);
   document.adoptedStyleSheets.push(sheet);
 }
+
+export { EstimateRuler };
 
 /** The estimate is null without a readable amount. `hints` say how the page reads a number. */
 export function readEstimate(own: Values, example: ExampleName | "" = "") {
@@ -52,6 +55,7 @@ export function Result({ estimate, example = "", isFinal = false }: ResultProps)
       <p className="result-range">
         {between && <span data-fact="range">{between}</span>} {each && <span data-fact="mass">{each}</span>}
       </p>
+      <EstimateRuler estimate={estimate} isFinal={isFinal} />
     </>
   );
 }

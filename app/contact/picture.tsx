@@ -33,16 +33,6 @@ export function Picture({ estimate, isFinal }: PictureProps) {
           const height = px === 0 ? 0 : px + BELOW_PX;
           return (
             <svg key={category} aria-hidden="true" x={`${index * width}%`} width={`${width}%`} overflow="visible">
-              {isLargest && (
-                <rect
-                  className="column-fifth"
-                  x="3%"
-                  y={ABOVE_PX + COLUMN_PX / 5}
-                  width="94%"
-                  height={COLUMN_PX}
-                  rx="10"
-                />
-              )}
               <rect
                 className={isLargest ? "column column-largest" : "column"}
                 x="12%"
@@ -51,6 +41,7 @@ export function Picture({ estimate, isFinal }: PictureProps) {
                 height={height}
                 rx="8"
               />
+              {isLargest && <rect className="column-fifth" x="12%" y={top} width="76%" height={px / 5} rx="8" />}
               {kg > 0 && (
                 <text x="50%" y={top - 7} textAnchor="middle">
                   {formatMass(kg)}

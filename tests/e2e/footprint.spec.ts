@@ -66,6 +66,59 @@ test("typing updates the total, the picture, the country figures and what is sai
   expect(heights).toEqual([16, 0, 102, 0, 172, 0]);
 });
 
+test("the ruler zooms out once, when its first figure is in view; later figures change at once", async ({ page }) => {
+  await resize(page, "1280x800");
+  await openPart(page);
+  await observeShifts(page);
+  const ruler = part(page).locator(".estimate-ruler:visible");
+  const scales = ruler.locator(".ruler-scale");
+  await enter(page, { carKm: "10,000" });
+  await expect(scales).toHaveCount(4);
+  await expect(ruler.locator("b")).toHaveText("about 0.25 times round the Earth");
+  await ruler.evaluate((element) => {
+    for (const animation of element.getAnimations({ subtree: true })) animation.finish();
+  });
+  await expect(scales).toHaveCount(1);
+  await expect(scales.locator("text").last()).toHaveText("0.5 lap");
+
+  await enter(page, { carKm: "900,000" });
+  await expect(ruler.locator("b")).toHaveText("about 23 times round the Earth");
+  await enter(page, { carKm: "" });
+  await expect(ruler).toHaveCount(0);
+  await enter(page, { carKm: "100" });
+  await expect(ruler.locator("b")).toHaveText("about 100 km");
+  await expect(scales).toHaveCount(1);
+  expect(await page.evaluate("shifts")).toEqual([]);
+  // On a phone it stands below the questions, so that it covers none.
+  await resize(page, "390x844");
+  await expect(part(page).locator(".footprint-result .ruler")).toBeHidden();
+  await expect(part(page).locator(".footprint-notes .ruler")).toBeVisible();
+});
+
+test("under reduced motion, the ruler has its last figures at once", async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await openPart(page);
+  await enter(page, { carKm: "10,000" });
+  const ruler = part(page).locator(".estimate-ruler:visible");
+  await expect(ruler).toContainText("about 0.25 times round the Earth by petrol car: what such a year emits.");
+  expect(await ruler.evaluate((element) => element.getAnimations({ subtree: true }).length)).toBe(0);
+  const opacities = () =>
+    ruler.locator(".ruler-scale").evaluateAll((all) => all.map((scale) => getComputedStyle(scale).opacity));
+  expect((await opacities()).slice(0, -1)).not.toContain("1");
+  expect((await opacities()).at(-1)).toBe("1");
+});
+
+/** Keeps what moves among the questions. */
+async function observeShifts(page: Page): Promise<void> {
+  await page.evaluate(`
+    shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { sources } of list.getEntries())
+        for (const { node } of sources) if (node?.parentElement?.closest(".footprint-inputs")) shifts.push(node.outerHTML);
+    }).observe({ type: "layout-shift" });
+  `);
+}
+
 test("a total is announced after the visitor stops typing, not with every key", async ({ page }) => {
   await page.clock.install({ time: "2026-01-05T10:00:00Z" });
   await openPart(page);
@@ -271,7 +324,8 @@ test("nothing covers a field that is reached by keyboard; the result stays in vi
   await enter(page, { electricityKwh: "2500" });
   for (const size of ["320x568", "768x1024", "1280x800"]) {
     await resize(page, size);
-    const shown = size === "320x568" ? [total(page)] : [total(page), part(page).locator(".columns")];
+    // At the end of the stage, the total and its ruler are in view.
+    const shown = size === "768x1024" ? [total(page), part(page).locator(".columns")] : [total(page)];
     for (const field of await part(page).locator("input, select").all()) {
       const name = `${await field.getAttribute("id")} at ${size}`;
       await scrollToTop(field);
@@ -280,7 +334,8 @@ test("nothing covers a field that is reached by keyboard; the result stays in vi
       expect(await coveringOf(field), name).toEqual([]);
       for (const one of shown) await expect(one, name).toBeInViewport({ ratio: 1 });
     }
-    for (const target of await part(page).locator("a, button, .footprint-body summary").all()) {
+    const others = part(page).locator("a, button, .footprint-body summary").filter({ visible: true });
+    for (const target of await others.all()) {
       await scrollToTop(target);
       await target.focus();
       await expect(target).toBeFocused();
