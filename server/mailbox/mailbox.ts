@@ -40,7 +40,7 @@ const CONNECT_MS = 30_000;
 const SILENCE_MS = 5 * MINUTE_MS;
 const FIRST_LOOK_MS = 7 * DAY_MS;
 const MAILS_AT_A_TIME = 100;
-/** Then a mail is passed whose content the server refuses, or ends the connection for. */
+/** Then a mail is passed that the server refuses, or ends the connection for. */
 const MAX_TRIES = 3;
 /** Of the headers of a mail, and of a mail that belongs to a message: the rest is not parsed. */
 const MAX_BYTES = 2 ** 20;
@@ -142,9 +142,10 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
       reading = clients.map((client, index) => readFolder(client, imap.folders[index] ?? "", names[index] ?? ""));
       await Promise.race(reading);
     } finally {
-      for (const client of clients) client.close();
-      await Promise.allSettled(reading);
+      const opened = clients;
       clients = [];
+      for (const client of opened) client.close();
+      await Promise.allSettled(reading);
     }
   }
 
@@ -204,17 +205,21 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
     const uids = newer.slice(0, failure ? 1 : MAILS_AT_A_TIME);
     const [uid = lastUid] = uids;
     const tries = failure?.uid === uid ? failure.tries : 0;
+    /** Whether a failure is this mail's: a server in trouble hands out no other one either. */
+    let isProof = uids.length === 1 && tries === 0;
     try {
-      if (tries < MAX_TRIES || newer.length === 1) {
-        if ((await readMails(client, parser, name, uids)) === "full") return false;
-      } else {
-        // Is it this mail? A server in trouble hands out no other one either.
+      if (tries > 0 && newer.length > 1) {
         await fetchHeads(client, newer.slice(-1));
+        isProof = true;
+      }
+      if (tries >= MAX_TRIES) {
         noteUnread();
         failures.delete(name);
-      }
+      } else if ((await readMails(client, parser, name, uids)) === "full") return false;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) failures.set(name, { uid, tries: tries + 1 });
+      // Not if this program has closed the connection.
+      if (clients.includes(client) && !(error instanceof StoreUnavailable))
+        failures.set(name, { uid, tries: tries + Number(isProof) });
       throw error;
     }
     // Without a connection, the library finds nothing.
