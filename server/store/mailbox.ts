@@ -67,10 +67,10 @@ export function createMailbox(database: Database) {
       names: readonly string[],
       token: string,
       leaseMs: number,
-      given: Date | null = null,
+      testTime: Date | null = null,
     ): Promise<Folder[] | null> {
       return transaction(async (sql) => {
-        const now = await timeOf(sql, given);
+        const now = await timeOf(sql, testTime);
         for (const name of names)
           await sql.query("INSERT INTO folders (name) VALUES ($1) ON CONFLICT DO NOTHING", [name]);
         const isMeant = dialect.isIn("name", "$1");
@@ -94,14 +94,14 @@ export function createMailbox(database: Database) {
     },
 
     /** Where reading begins: at the first look, or after the server has given the mails new numbers. */
-    async begin({ name, uidValidity, lastUid }: Folder, token: string, given: Date | null = null): Promise<void> {
-      const values = [name, token, uidValidity, lastUid, await timeOf(database, given)];
+    async begin({ name, uidValidity, lastUid }: Folder, token: string, testTime: Date | null = null): Promise<void> {
+      const values = [name, token, uidValidity, lastUid, await timeOf(database, testTime)];
       await query(`UPDATE folders SET uid_validity = $3, last_uid = $4, begun_at = $5 WHERE ${isMine}`, values);
     },
 
     /** Notes why a folder cannot be read, and since when; `null` once it can. Returns whether that is new. */
-    async report(name: string, token: string, problem: string | null, given: Date | null = null): Promise<boolean> {
-      const [text, now] = ["CAST($3 AS TEXT)", await timeOf(database, given)];
+    async report(name: string, token: string, problem: string | null, testTime: Date | null = null): Promise<boolean> {
+      const [text, now] = ["CAST($3 AS TEXT)", await timeOf(database, testTime)];
       const failing = `CASE WHEN ${text} IS NULL THEN NULL ELSE COALESCE(failing_at, CAST($4 AS BIGINT)) END`;
       const isNew = `${isMine} AND problem IS DISTINCT FROM ${text}`;
       const sql = `UPDATE folders SET problem = ${text}, failing_at = ${failing} WHERE ${isNew} RETURNING 1`;
@@ -109,8 +109,8 @@ export function createMailbox(database: Database) {
     },
 
     /** The folders that a running node reads, or tries to. */
-    async folders(given: Date | null = null): Promise<FolderState[]> {
-      const now = await timeOf(database, given);
+    async folders(testTime: Date | null = null): Promise<FolderState[]> {
+      const now = await timeOf(database, testTime);
       const columns = columnsOf("folders", "name", "problem", "failingAt");
       return query<FolderState>(`SELECT ${columns} FROM folders WHERE leased_until > $1 ORDER BY name`, [now]);
     },
@@ -134,9 +134,9 @@ export function createMailbox(database: Database) {
      * Stores what the mail with this UID is, and that the folder is read up to it. `lost`: another node reads the folder.
      * `full`: too many mails were stored within the hour, so the position stays.
      */
-    record(name: string, token: string, uid: number, mail: NewMail | null, given: Date | null = null) {
+    record(name: string, token: string, uid: number, mail: NewMail | null, testTime: Date | null = null) {
       return transaction(async (sql): Promise<"recorded" | "lost" | "full"> => {
-        const now = await timeOf(sql, given);
+        const now = await timeOf(sql, testTime);
         const lock = `SELECT begun_at FROM folders WHERE ${isMine} ${dialect.lockRows("folders")}`;
         const [folder] = await sql.query<Pick<RowOf<"folders">, "begunAt">>(lock, [name, token]);
         if (!folder) return "lost";
