@@ -251,7 +251,7 @@ function Results({ view, messages, total }: ResultsProps) {
   const exportFile = () => saveAs("export.csv", { filter: superjson.stringify(filterOf(view)) });
   return (
     <div className="stack">
-      <Group className="soft">
+      <Group className="soft" gap="0 1rem">
         <Checkbox
           size="md"
           label={`Select all${total > messages.length ? ` ${formatNumber(shown.length)}` : ""}`}

@@ -194,6 +194,8 @@ test("acts on the selection, also on a phone, but on no message that changed", a
   await open();
   const first = await rows(page).first().boundingBox();
   expect(first?.y).toBeLessThan(740 / 2);
+  const { width = 0, height = 0 } = (await row(page, delivered).locator("label").boundingBox()) ?? {};
+  expect(Math.min(width, height)).toBeGreaterThanOrEqual(44);
   for (const reference of [delivered, failed, held]) await select(page, reference);
   await expect(page.getByText("3 messages selected")).toBeAttached();
   for (const name of ["Mark answered", "Spam", "Delete"]) await expect(button(page, name)).toBeInViewport({ ratio: 1 });
