@@ -1,7 +1,7 @@
 import { pages } from "virtual:texts";
 import { ACCESSIBILITY_PATH } from "./components/footer.tsx";
 import { CARBON_PATH } from "./components/ruler.tsx";
-import { FOOTPRINT_PATH } from "./contact/estimate-part.tsx";
+import { FOOTPRINT_PATH } from "./contact/questions.ts";
 import type { Screen } from "./screen.ts";
 import { contact } from "./screens/contact.tsx";
 import { comingSoon, failure } from "./screens/fallbacks.tsx";

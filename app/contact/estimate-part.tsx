@@ -7,11 +7,9 @@ import { type Country, countryOptions } from "./countries.ts";
 import { Field, type FieldState, FOOTPRINT_TITLE_ID, FORM_HEAD_ID, FORM_ID, focusOn, NEXT_ID } from "./field.tsx";
 import { type Act, type FormState, hasAmounts, type Name, START_VALUES } from "./form-state.ts";
 import type { FormView } from "./form-view.ts";
-import { ENERGY, FOLDED, GROUPS, type Group } from "./questions.ts";
+import { ENERGY, FOLDED, FOOTPRINT_PATH, GROUPS, type Group } from "./questions.ts";
 
 export const FRAGMENT = "footprint";
-/** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
-export const FOOTPRINT_PATH = "/assets/footprint";
 
 export type ResultModule = typeof import("./estimate-result.tsx");
 

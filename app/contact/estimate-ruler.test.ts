@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { figureOf, scalesOf } from "./estimate-ruler.tsx";
 
 test.each([
-  [0.02, "96 m", ["50 cm", "5 m", "20 m", "100 m"]],
+  [0.1, "480 m", ["50 cm", "5 m", "50 m", "500 m"]],
   [1, "4.8 km", ["50 cm", "20 m", "500 m", "5 km"]],
   [800, "3,900 km", ["50 cm", "100 m", "20 km", "5000 km"]],
   [6_140, "0.73 times round the Earth", ["50 cm", "200 m", "100 km", "1 lap"]],

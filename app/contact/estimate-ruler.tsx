@@ -1,7 +1,8 @@
 import { useCallback, useState } from "react";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { roundedKg, unbroken } from "../../contract/footprint/fields.ts";
-import { CARBON_PATH, cmByCar, pageScale, Ruler, type Scale } from "../components/ruler.tsx";
+import { cmByCar, pageScale, Ruler, type Scale } from "../components/ruler.tsx";
+import { FOOTPRINT_PATH } from "./questions.ts";
 
 const EARTH_KM = 40_075;
 /** In centimetres, the longest first, and from what length on they are used. */
@@ -44,18 +45,19 @@ export function figureOf({ distance, unit }: Scale): string {
 export function EstimateRuler({ estimate, isFinal }: { estimate: FootprintEstimate | null; isFinal: boolean }) {
   const [isOver, setOver] = useState(isFinal);
   const zoom = useCallback((ruler: Element | null) => zoomOnce(ruler, () => setOver(true)), []);
-  if (!estimate?.totalKg) return null;
+  // Below it, no total is shown that the visitor could divide.
+  if (!estimate || roundedKg(estimate.totalKg) < 0.1) return null;
   const scales = scalesOf(estimate.totalKg, PAGE_GRAMS);
   const earth = `Once round the Earth is ${EARTH_KM.toLocaleString("en-GB")} km.`;
   const page =
     PAGE_GRAMS > 0 && !isFinal
-      ? ` Loading this page emits as much as ${scales[0].distance} cm, counted by another model.`
+      ? ` Loading this page emits at most as much as ${scales[0].distance} cm, counted by another model.`
       : "";
   return (
     <div className="ruler estimate-ruler" ref={isOver ? null : zoom}>
       <Ruler figure={figureOf(scales.at(-1) ?? scales[0])} scales={isOver ? scales.slice(-1) : scales}>
         {unbroken(`by petrol car: what such a year emits. ${earth}${page}`)}{" "}
-        <a href={`${CARBON_PATH}#the-ruler`}>How we count</a>
+        <a href={`${FOOTPRINT_PATH}#the-ruler`}>How we count</a>
       </Ruler>
     </div>
   );

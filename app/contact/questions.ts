@@ -1,5 +1,8 @@
 import { type FootprintField, unbroken } from "../../contract/footprint/fields.ts";
 
+/** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
+export const FOOTPRINT_PATH = "/assets/footprint";
+
 export interface Group {
   legend: string;
   note: string;

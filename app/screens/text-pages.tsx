@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { fillFacts } from "../../contract/facts.ts";
 import { ACCESSIBILITY_PATH } from "../components/footer.tsx";
 import { CARBON_PATH } from "../components/ruler.tsx";
-import { FOOTPRINT_PATH } from "../contact/estimate-part.tsx";
+import { FOOTPRINT_PATH } from "../contact/questions.ts";
 import { factTexts, siteFacts } from "../facts.ts";
 import type { RenderContext, Screen } from "../screen.ts";
 import type { Link } from "../site-schema.ts";

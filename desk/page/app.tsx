@@ -19,7 +19,7 @@ import { Mark } from "../../app/components/mark.tsx";
 import { clearNotices } from "./actions.tsx";
 import { type Connection, useLive, useStatus } from "./api.ts";
 import { formatAge, formatSince } from "./format.ts";
-import { KeyHelp } from "./keys.tsx";
+import { isOccupied, KeyHelp } from "./keys.tsx";
 import { ListScreen } from "./list.tsx";
 import { MessageScreen } from "./message.tsx";
 import { FailurePanel, focusTitle, ScreenTitle } from "./parts.tsx";
@@ -68,7 +68,8 @@ function FocusOnArrival(): null {
     const last = before.current;
     before.current = location;
     if (!last || !location || last.pathname === location.pathname) return;
-    if (location.hash !== "") return document.getElementById(location.hash)?.focus();
+    // A field of the new screen has it already.
+    if (isOccupied()) return;
     const row = document.getElementById(rowId(last.pathname.replace("/messages/", "")));
     if (row) row.focus();
     else focusTitle();

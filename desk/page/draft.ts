@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
 import superjson from "superjson";
-import { call, isNotFound, type MessageDetail } from "./api.ts";
+import { call, isNotFound, type MessageDetail, queryClient, trpc } from "./api.ts";
 
 // What an operator has typed and not finished: replies and notes. It is kept outside the forms, so that leaving a
 // message loses nothing, and saved in the database. The last save wins, and only the operator replaces what is typed.
@@ -83,7 +83,11 @@ function write(reference: string, draft: Draft | null): void {
 }
 
 /** The operator has confirmed that it goes. */
-export const discard = (reference: string) => write(reference, null);
+export function discard(reference: string): void {
+  // What was loaded has the draft too.
+  queryClient.removeQueries(trpc.message.queryFilter({ reference }));
+  write(reference, null);
+}
 
 /** Does nothing if the draft was given up meanwhile. */
 function update(reference: string, changes: Partial<Draft>): void {

@@ -101,9 +101,8 @@ function useNeighbours(reference: string, tab?: ListView["tab"]) {
     if (reference !== null && isStillHere())
       await navigate({ to: "/messages/$reference", params: { reference }, search: view });
   };
-  /** `hash`: the id of the field that gets the focus on arrival. */
-  const goToList = async (hash = "") => {
-    if (isStillHere()) await navigate({ to: "/", search: view, hash });
+  const goToList = async () => {
+    if (isStillHere()) await navigate({ to: "/", search: view });
   };
   return {
     options,
@@ -115,7 +114,7 @@ function useNeighbours(reference: string, tab?: ListView["tab"]) {
       const known = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
       await (known?.next ? show(known.next) : goToList());
     },
-    goBack: (hash = "") => navigate({ to: "/messages/$reference", params: { reference }, search: view, hash }),
+    goBack: () => navigate({ to: "/messages/$reference", params: { reference }, search: view }),
   };
 }
 
@@ -131,8 +130,8 @@ function MessageNav({ reference }: { reference: string }) {
   useKeys({
     j: () => go("next"),
     k: () => go("previous"),
-    u: () => goToList(),
-    "/": () => goToList("search"),
+    u: goToList,
+    "/": () => goToList().then(() => document.getElementById("search")?.focus()),
   });
   const neighbour = (name: string, reference: string | null | undefined) =>
     reference && (
@@ -279,7 +278,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
   const isAnswered = answeredAt !== null;
   const act = (action: Action, goOn?: () => Promise<void>) =>
     perform(action, [message], {
-      onUndo: () => goBack(),
+      onUndo: goBack,
       async refresh([result]) {
         if (result?.outcome === "done") await goOn?.();
         await reloadAll();

@@ -13,6 +13,7 @@ import {
 } from "../../contract/contact-message.ts";
 import { attempt, LostDrafts, type Notice, notify, saveAs, undoLast } from "./actions.tsx";
 import { call, type Person, reloadAll, trpc } from "./api.ts";
+import { discard } from "./draft.ts";
 import { countryName, plural } from "./format.ts";
 import { useKeys } from "./keys.tsx";
 import { Dialog, EmptyPanel, Loaded, ScreenTitle, useNow, VisitorText } from "./parts.tsx";
@@ -165,6 +166,7 @@ function EraseDialog({ person: { email, messages }, onClose }: PersonDialogProps
       async onSuccess(answer) {
         onClose();
         await reloadAll();
+        for (const { reference } of messages) discard(reference);
         const details = answer.leftFiles.map((file) => `${file} may hold this person too: delete it.`);
         notify({ ...noticeOf(answer.messages, `and ${plural(answer.files, ".eml file")} erased`), details });
       },

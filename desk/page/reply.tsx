@@ -10,10 +10,14 @@ import { attempt, useQuestion } from "./actions.tsx";
 import { call, describeFailure, isRefused, type MessageDetail, reloadAll, trpc } from "./api.ts";
 import { isSaved, startSending, takeBackBy, type Writing } from "./draft.ts";
 import { formatSince, formatTime, formatWait } from "./format.ts";
+import { isOccupied } from "./keys.tsx";
 import { Card, Failure, focusTitle, VisitorText } from "./parts.tsx";
 import { CorrectDialog } from "./person.tsx";
 
 const FIELD_ID = "reply-text";
+
+/** The message whose form gets the cursor once, when it appears. */
+let takenBack = "";
 
 const replyField = () => document.querySelector<HTMLTextAreaElement>(`#${FIELD_ID}`);
 
@@ -28,7 +32,7 @@ interface ReplyProps {
   writing: Writing;
   now: Date;
   goToNext: () => Promise<void>;
-  goBack: (hash: string) => Promise<void>;
+  goBack: () => Promise<void>;
   show: (dialog: ReactNode) => void;
 }
 
@@ -124,10 +128,11 @@ function ReplyForm({ message, writing, now, goToNext, goBack }: ReplyProps) {
   const [hasCursor, setHasCursor] = useState(false);
   const [isRefused, setIsRefused] = useState(false);
   const isReady = !isSending && replyRefusal === null;
-  // The message may load after the arrival on its screen.
   useEffect(() => {
-    if (location.hash === `#${FIELD_ID}`) focusReply();
-  }, []);
+    if (takenBack !== reference) return;
+    takenBack = "";
+    if (!isOccupied()) focusReply();
+  }, [reference]);
 
   const send = (isNext: boolean, since: Date) => {
     const { pathname } = location;
@@ -313,8 +318,10 @@ export function takeBack(reference: string, key: string | undefined, goBack: Rep
       const undo = isRefused(error) ? undefined : () => takeBack(reference, key, goBack);
       return { tone: "failure", text: describeFailure(error), undo };
     }
-    await goBack(FIELD_ID);
+    await goBack();
     await reloadAll();
+    if (!replyField()) takenBack = reference;
+    else if (!isOccupied()) focusReply();
     if (taken.outcome === "stopped") {
       const details = ["It may have been sent before, so it stays in the history."];
       return { tone: "warning", text: "The reply was stopped: nobody sends it any more.", details };

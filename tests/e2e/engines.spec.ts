@@ -113,7 +113,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
 
       await page.open("/contact");
       await fill(page, `Without script in ${engine.name}`, "");
-      await page.click(".form-submit");
+      await page.click("button[type=submit]");
       await page.until(() => location.hash === "#message-sent" && document.readyState === "complete");
       await expectInView(page, "#message-sent");
     });
@@ -267,7 +267,7 @@ async function correctFields(page: EnginePage): Promise<void> {
   await openContact(page);
   await fill(page, "To be corrected");
   await page.type("#phone", "   ");
-  await page.click(".form-submit");
+  await page.click("button[type=submit]");
   await page.until(() => document.activeElement?.matches('.error-summary[role="alert"]'));
   await expectInView(page, ".error-summary");
   await page.click(".error-summary a");
@@ -289,7 +289,7 @@ async function seeSuccess(page: EnginePage): Promise<void> {
   expect(country, "the select lies level with the field beside it").toEqual(phone);
   // Screen readers announce what changes in a region that was there before.
   await page.evaluate(() => document.querySelector('.live[aria-live="polite"]')?.setAttribute("data-seen", ""));
-  await page.click(".form-submit");
+  await page.click("button[type=submit]");
   await page.until(() => document.querySelector(".receipt"));
   expect(await page.evaluate(() => document.querySelector("[data-seen] .receipt-text")?.role)).toBe("status");
   await expectInView(page, ".receipt-text");

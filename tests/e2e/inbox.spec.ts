@@ -441,8 +441,13 @@ test("a reply is stored, sent or waits, and can be taken back", async ({ page, i
   await expect(page.getByRole("dialog")).toContainText("Dear Ada");
   await button(page.getByRole("dialog"), "Send again").click();
   await expect(box).not.toContainText("Reply may have been sent");
+  // The form that appears again takes the cursor from no other field.
+  const note = page.getByLabel("Note");
+  await note.focus();
   await settleReply(store, { kind: "delivered" });
   await expect(box).toContainText(/Sent on .* Answers go to team@example\.com\./);
+  await expect(text).toBeVisible();
+  await expect(note).toBeFocused();
   await title(page).focus();
   await press(page, "z");
   await expect(notice(page)).toContainText("The reply was not taken back: it was sent.");

@@ -126,6 +126,12 @@ test("the list marks drafts, and the question before a deletion names those that
     /This also deletes a draft of .+, \d\d:\d\d; a draft of .+, \d\d:\d\d\./,
   );
   await expect(page.getByRole("dialog")).toContainText("a draft of anna");
+  // What the operator gave up does not come back.
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "1 message deleted." })).toBeVisible();
+  await page.goBack();
+  await expect(page.locator("main")).toContainText("There is no such message");
+  await expect(page.getByText("Dear Ada")).toHaveCount(0);
 });
 
 for (const how of ["deleted", "erased"]) {

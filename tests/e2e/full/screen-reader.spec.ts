@@ -15,7 +15,7 @@ test("Orca reads the contact form and its outcomes: empty, broken, sent", async 
     await page.open("/contact");
     await hear("Finished loading Contact us");
     await page.until(() => document.querySelectorAll("#country option").length > 200);
-    await page.evaluate(() => document.querySelector<HTMLElement>(".form-submit")?.focus());
+    await page.evaluate(() => document.querySelector<HTMLElement>("button[type=submit]")?.focus());
     await hear("Submit push button.");
     expect(transcript().filter((text) => text.includes("invalid"))).toEqual([]);
     await press("Return");
