@@ -25,3 +25,11 @@ export function errorCode(error: unknown): string | undefined {
 export function isSystemError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && errorCode(error) !== undefined;
 }
+
+/** What is wrong with a server whose connection failed with this code, for a sentence about it. */
+export function connectionProblem(code: string | undefined, variable: string): string {
+  if (code === "ECONNREFUSED") return "refuses connections";
+  if (code === "ETIMEDOUT") return "does not answer";
+  if (code === "ENOTFOUND") return `cannot be found: check its name in ${variable}`;
+  return `broke the connection, or gave no usable answer (${code || "no code"})`;
+}

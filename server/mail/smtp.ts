@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import { needsSmtpUtf8 } from "../../contract/email-address.ts";
+import { connectionProblem } from "../errors.ts";
 import { systemClock, withinMs } from "../time.ts";
 import { compile, MailError, type Mailer } from "./mailer.ts";
 
@@ -124,13 +125,6 @@ export function classifySmtpError(error: unknown, place: string): MailError {
   return failure;
 }
 
-/** What a connection that failed means, by the system's code. */
-const UNREACHABLE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "refuses connections",
-  ETIMEDOUT: "does not answer",
-  ENOTFOUND: "cannot be found: check its name in SMTP_URL",
-};
-
 function classify(error: Readonly<Record<string, unknown>>, place: string): MailError {
   const reply = typeof error.responseCode === "number" && error.responseCode >= 400 ? error.responseCode : 0;
   const code = plainCode(error.code);
@@ -157,8 +151,7 @@ function classify(error: Readonly<Record<string, unknown>>, place: string): Mail
   if (UNSENDABLE.includes(code) && !error.response) {
     return new MailError("permanent", `the email is not valid (${code})`);
   }
-  const what = UNREACHABLE[cause] ?? `broke the connection, or gave no usable answer (${cause || "no code"})`;
-  return new MailError("temporary", `the mail server at ${place} ${what}`);
+  return new MailError("temporary", `the mail server at ${place} ${connectionProblem(cause, "SMTP_URL")}`);
 }
 
 function authenticationError(reply: string): MailError {

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FetchMessageObject, FetchQueryObject, ImapFlow, ImapFlowOptions, SearchObject } from "imapflow";
 import type { Config } from "../config.ts";
-import { errorCode, errorName } from "../errors.ts";
+import { connectionProblem, errorCode, errorName } from "../errors.ts";
 import { createDefectLog, type Log } from "../log.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { type Folder, HOURLY_LIMIT, type NewMail } from "../store/mailbox.ts";
@@ -81,7 +81,7 @@ export function imapProblem(error: unknown): string {
   if (authenticationFailed) return "the server refuses the user name or password of IMAP_URL";
   if (mailboxMissing) return "the folder does not exist";
   if (isRefusal(error)) return "the server refuses to hand out its mails";
-  return `no connection to the server, or no usable answer (${errorCode(error) ?? errorName(error)})`;
+  return `the server ${connectionProblem(errorCode(error) ?? errorName(error), "IMAP_URL")}`;
 }
 
 /** Reads the folders, of one node at a time, and changes nothing in them. */
