@@ -26,10 +26,10 @@ export function isSystemError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && errorCode(error) !== undefined;
 }
 
-/** What is wrong with a server whose connection failed with this code, for a sentence about it. */
-export function connectionProblem(code: string | undefined, variable: string): string {
+/** What a server does to which no connection can be opened, if the code of the error says it. */
+export function connectionProblem(code: string | undefined, variable: string): string | undefined {
   if (code === "ECONNREFUSED") return "refuses connections";
   if (code === "ETIMEDOUT") return "does not answer";
   if (code === "ENOTFOUND") return `cannot be found: check its name in ${variable}`;
-  return `broke the connection, or gave no usable answer (${code || "no code"})`;
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type FailureKind, MailError } from "./mailer.ts";
-import { classifySmtpError } from "./smtp.ts";
+import { classifySmtpError, createSmtpMailer } from "./smtp.ts";
 
 const PLACE = "localhost:25";
 
@@ -47,4 +47,10 @@ it("leaves the server's text and invalid codes out of the error message", () => 
   expect(failure.message).not.toMatch(/ada|secret|c2VjcmV0/);
   // What is stored for operators names no address either: it may be somebody else's than the message's.
   expect(failure.words).toBe("<address> unknown");
+});
+
+it("sends nothing after it was closed, because nobody could save that", async () => {
+  const mailer = createSmtpMailer("smtp://127.0.0.1:1");
+  await mailer.close();
+  await expect(mailer.tryToSignIn()).rejects.toMatchObject({ kind: "temporary", message: "the website stops" });
 });

@@ -26,9 +26,12 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock, limits = 
   const server = parseConnectionUrl(smtpUrl);
   const place = `${server.host}:${server.port ?? (server.secure ? 465 : 587)}`;
   const open = new Set<SMTPConnection>();
+  let isClosed = false;
 
   /** Rejects only with a MailError. */
   async function connected(work: (connection: SMTPConnection) => Promise<void>): Promise<void> {
+    // After a stop, nobody could save that the mail was sent.
+    if (isClosed) throw new MailError("temporary", "the website stops");
     const connection = new Connection(connectionOptions(server, limits));
     const failed = Promise.withResolvers<never>();
     connection.on("error", failed.reject);
@@ -72,6 +75,7 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock, limits = 
     /** Sends nothing. */
     tryToSignIn: () => connected((connection) => signIn(connection, server)),
     async close() {
+      isClosed = true;
       for (const connection of open) connection.close();
     },
   } satisfies Mailer & { tryToSignIn(): Promise<void> };
@@ -151,7 +155,9 @@ function classify(error: Readonly<Record<string, unknown>>, place: string): Mail
   if (UNSENDABLE.includes(code) && !error.response) {
     return new MailError("permanent", `the email is not valid (${code})`);
   }
-  return new MailError("temporary", `the mail server at ${place} ${connectionProblem(cause, "SMTP_URL")}`);
+  const what =
+    connectionProblem(cause, "SMTP_URL") ?? `broke the connection, or gave no usable answer (${cause || "no code"})`;
+  return new MailError("temporary", `the mail server at ${place} ${what}`);
 }
 
 function authenticationError(reply: string): MailError {

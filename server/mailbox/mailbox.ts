@@ -9,7 +9,7 @@ import { type Folder, HOURLY_LIMIT, type NewMail } from "../store/mailbox.ts";
 import type { Store } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { attachmentsOf, cluesOf, HEADERS, isSender, judge, storable, type Team } from "./mail.ts";
-import { createParser, type Parser } from "./parser.ts";
+import { createParser, NoThread, type Parser } from "./parser.ts";
 
 // Takes less time and memory than an import.
 const require = createRequire(import.meta.url);
@@ -73,6 +73,9 @@ interface ImapError {
   responseStatus?: string;
 }
 
+/** A mail that is no longer in the folder. */
+const GONE = Object.assign(new Error("The mail is gone"), { responseStatus: "NO" });
+
 const isRefusal = (error: unknown) => (Object(error) as ImapError).responseStatus === "NO";
 
 /** Why a mailbox cannot be read, without what the server says: that may name people. */
@@ -81,7 +84,9 @@ export function imapProblem(error: unknown): string {
   if (authenticationFailed) return "the server refuses the user name or password of IMAP_URL";
   if (mailboxMissing) return "the folder does not exist";
   if (isRefusal(error)) return "the server refuses to hand out its mails";
-  return `the server ${connectionProblem(errorCode(error) ?? errorName(error), "IMAP_URL")}`;
+  const code = errorCode(error) ?? errorName(error);
+  const what = connectionProblem(code, "IMAP_URL");
+  return what ? `the server ${what}` : `no connection to the server, or no usable answer (${code})`;
 }
 
 /** Reads the folders, of one node at a time, and changes nothing in them. */
@@ -218,7 +223,7 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
       } else if ((await readMails(client, parser, name, uids)) === "full") return false;
     } catch (error) {
       // Not if this program has closed the connection.
-      if (clients.includes(client) && !(error instanceof StoreUnavailable))
+      if (clients.includes(client) && !(error instanceof StoreUnavailable || error instanceof NoThread))
         failures.set(name, { uid, tries: tries + Number(isProof) });
       throw error;
     }
@@ -239,6 +244,8 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
   /** `full` if one of them has to wait. */
   async function readMails(client: ImapFlow, parser: Parser, name: string, uids: readonly number[]) {
     for (const head of await fetchHeads(client, uids)) {
+      // The position stays, and a stop does not wait for the rest.
+      if (!client.usable) return "read";
       // Before the mail, so that it is not passed if there can be no thread.
       await parser.start();
       const mail = await readMail(client, parser, head).catch((error) => pass(client, error));
@@ -253,7 +260,8 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
   /** Only a store that is away, or a server that does not answer, holds the position: not what a mail contains. */
   function pass(client: ImapFlow, error: unknown): null {
     const { responseStatus = "NO" } = Object(error) as ImapError;
-    if (error instanceof StoreUnavailable || !client.usable || responseStatus !== "NO") throw error;
+    if (error instanceof StoreUnavailable || error instanceof NoThread || !client.usable || responseStatus !== "NO")
+      throw error;
     if (!isRefusal(error)) noteDefect(error);
     return null;
   }
@@ -271,17 +279,18 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
   /** `null` if it is about no message. */
   async function readMail(client: ImapFlow, parser: Parser, fetched: FetchMessageObject): Promise<NewMail | null> {
     const { uid, headers = Buffer.alloc(0), internalDate } = fetched;
-    const fetchOne = async (query: FetchQueryObject) => {
+    /** `null` if the server refuses it. */
+    const fetchOne = async (query: FetchQueryObject): Promise<Partial<FetchMessageObject> | null> => {
       const found = await client.fetchOne(String(uid), query, { uid: true }).catch((error) => pass(client, error));
       if (!client.usable) throw new Error("The connection ended");
-      return found || {};
+      return found === null ? null : found || {};
     };
     const parseContent = async () => {
-      const { source, size }: Partial<FetchMessageObject> = await fetchOne({
-        source: { start: 0, maxLength: MAX_BYTES },
-        size: true,
-      });
-      return source ? parser.parse(source, size) : null;
+      const found = await fetchOne({ source: { start: 0, maxLength: MAX_BYTES }, size: true });
+      if (found === null) return null;
+      // Perhaps it is now in another folder that is read.
+      if (!found.source) throw GONE;
+      return parser.parse(found.source, found.size);
     };
     const { head } = (await parser.parse(headers.subarray(0, MAX_BYTES))) ?? {};
     if (!head) {
@@ -316,7 +325,7 @@ export function startMailbox({ imap, node, team, store: { mailbox, status }, log
     };
     if (!content) return unread(mail);
     if (isLine) return mail;
-    const { bodyStructure }: Partial<FetchMessageObject> = await fetchOne({ bodyStructure: true });
+    const { bodyStructure } = (await fetchOne({ bodyStructure: true })) ?? {};
     return { ...mail, attachments: bodyStructure ? attachmentsOf(bodyStructure) : [] };
   }
 
@@ -339,5 +348,6 @@ const KIND = {
 } as const;
 
 function unread(mail: NewMail): NewMail {
-  return { ...mail, kind: "unread-mail", text: "", subject: "", attachments: [], returned: undefined };
+  const isOfSender = mail.isOfSender && mail.kind === "received";
+  return { ...mail, kind: "unread-mail", isOfSender, text: "", subject: "", attachments: [], returned: undefined };
 }

@@ -10,6 +10,10 @@ const LIMITS = {
   bytes: 64 * 2 ** 20,
 };
 const WATCH_MS = 25;
+/** Of a mail that cannot be read: its beginning may be. */
+const FIRST_BYTES = 64 * 1024;
+
+export class NoThread extends Error {}
 
 /**
  * Parses mails in a thread, which a mail that takes too long or too much memory ends. Whatever such a mail contains, the
@@ -21,12 +25,16 @@ export function createParser(limits = LIMITS) {
   /** Rejects if there can be no thread, which is no mail's fault. */
   async function start(): Promise<Worker> {
     if (thread) return thread;
-    const started = new Worker(THREAD);
-    await once(started, "message");
-    thread = started;
-    // It may end while nobody waits for it.
-    started.on("error", () => (thread = null));
-    return started;
+    try {
+      const started = new Worker(THREAD);
+      await once(started, "message");
+      thread = started;
+      // It may end while nobody waits for it.
+      started.on("error", () => (thread = null));
+      return started;
+    } catch (cause) {
+      throw new NoThread("No thread", { cause });
+    }
   }
 
   async function close(): Promise<void> {
@@ -34,30 +42,35 @@ export function createParser(limits = LIMITS) {
     thread = null;
   }
 
+  async function tryToParse(given: Uint8Array, size: number): Promise<ParsedMail | null> {
+    const current = await start();
+    const raw = new Uint8Array(given);
+    const stop = new AbortController();
+    const endsAtMs = performance.now() + limits.ms;
+    const mostBytes = memoryUsage.rss() + limits.bytes;
+    const watch = setInterval(() => {
+      if (performance.now() > endsAtMs || memoryUsage.rss() > mostBytes) stop.abort();
+    }, WATCH_MS);
+    try {
+      const answer = once(current, "message", { signal: stop.signal });
+      current.postMessage({ raw, size }, [raw.buffer]);
+      const [parsed] = await answer;
+      return parsed;
+    } catch {
+      await close();
+      return null;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
   return {
     start,
     close,
     /** One mail at a time. `null` if it cannot be read. */
-    async parse(given: Uint8Array, size = given.length): Promise<ParsedMail | null> {
-      const current = await start();
-      const raw = new Uint8Array(given);
-      const stop = new AbortController();
-      const endsAtMs = performance.now() + limits.ms;
-      const mostBytes = memoryUsage.rss() + limits.bytes;
-      const watch = setInterval(() => {
-        if (performance.now() > endsAtMs || memoryUsage.rss() > mostBytes) stop.abort();
-      }, WATCH_MS);
-      try {
-        const answer = once(current, "message", { signal: stop.signal });
-        current.postMessage({ raw, size }, [raw.buffer]);
-        const [parsed] = await answer;
-        return parsed;
-      } catch {
-        await close();
-        return null;
-      } finally {
-        clearInterval(watch);
-      }
+    async parse(raw: Uint8Array, size = raw.length): Promise<ParsedMail | null> {
+      // It may have been the time or the memory of something else.
+      return (await tryToParse(raw, size)) ?? tryToParse(raw.subarray(0, FIRST_BYTES), size);
     },
   };
 }

@@ -42,7 +42,7 @@ export interface NewMail extends Pick<Thread, "id" | "reference"> {
   attachments: readonly Attachment[];
   /** When the mailbox got it. */
   sentAt: Date;
-  /** Whether it is from the form's address, or to it. Other mails do not prolong how long the message is kept. */
+  /** Whether it is an answer from the form's address, or a reply to it. Other mails do not prolong how long the message is kept. */
   isOfSender: boolean;
   /** Of a reply that came back: the beginning of its key, and why. */
   returned?: { key: string; reason: string } | undefined;
@@ -186,7 +186,9 @@ async function addMail(sql: Sql, mail: NewMail, begunAt: Date | null, now: Date)
     sentAt,
     mail.attachments,
   ]);
-  if (kind === "received") {
+  // An answer that cannot be read is one too: the team reads it in the mailbox.
+  const isAnswer = kind === "received" || (kind === "unread-mail" && mail.isOfSender);
+  if (isAnswer) {
     // What was answered after a mail that came before the first look stays answered: the team knew of the mail.
     // A mailbox's time has no fractions of a second.
     const isOld = begunAt !== null && sentAt.getTime() + 1000 <= begunAt.getTime();
@@ -209,7 +211,7 @@ async function addMail(sql: Sql, mail: NewMail, begunAt: Date | null, now: Date)
     );
   }
   if (mail.returned) await markReturned(sql, message, mail.returned, now);
-  if (mail.isOfSender && (kind === "received" || kind === "mailbox-reply")) await writeLastMail(sql, id, sentAt);
+  if (mail.isOfSender && (isAnswer || kind === "mailbox-reply")) await writeLastMail(sql, id, sentAt);
   await writeSearchTexts(sql, [id]);
   return true;
 }

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { checkImap } from "../../desk/preflight.ts";
 import { parseConfig } from "../../server/config.ts";
 import { teamOf } from "../../server/mailbox/mail.ts";
-import { startMailbox } from "../../server/mailbox/mailbox.ts";
+import { openImap, startMailbox } from "../../server/mailbox/mailbox.ts";
 import type { Store } from "../../server/store/store.ts";
 import { act, storeAs } from "../store-contract/samples.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
@@ -239,6 +239,28 @@ describe.skipIf(!hasDovecot && process.env.CI === undefined)(
       await first?.stop();
       dovecot.deliver(answer(ours));
       await untilMails(store, reference, 2);
+    });
+
+    test("a mail that is moved while it is read is stored from its new folder", async () => {
+      const { dovecot, store, reference, ours } = await setUp();
+      dovecot.makeFolder("Website");
+      dovecot.deliver(answer(ours, {}, "An ordinary answer\n"));
+      let isMoved = false;
+      const find: Store["mailbox"]["find"] = async (clues) => {
+        const { imap } = parseConfig({ IMAP_URL: dovecot.url("INBOX") });
+        if (imap && !isMoved) {
+          isMoved = true;
+          const filter = openImap(imap);
+          await filter.connect();
+          await filter.mailboxOpen("INBOX");
+          await filter.messageMove("1:*", "Website");
+          await filter.logout();
+        }
+        return store.mailbox.find(clues);
+      };
+      read({ dovecot, store: { ...store, mailbox: { ...store.mailbox, find } } }, "INBOX,Website");
+      await untilMails(store, reference, 1);
+      expect((await mailsOf(store, reference)).map(({ kind }) => kind)).toEqual(["received"]);
     });
 
     test("broken and hostile mails stop no other", async () => {

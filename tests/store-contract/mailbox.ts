@@ -82,6 +82,15 @@ export function mailboxSuite(test: ContractTest): void {
     });
   });
 
+  test("a mail that cannot be read makes the message unanswered if it is an answer of the sender", async ({ node }) => {
+    const unread = { kind: "unread-mail", subject: "", text: "" } as const;
+    const [from, fromElsewhere] = [await answered(node), await answered(node)];
+    await receive(node, from, unread);
+    await receive(node, fromElsewhere, { ...unread, isOfSender: false });
+    expect(await get(node, from)).toMatchObject({ answeredAt: null, newAnswerAt: later(MINUTE_MS) });
+    expect(await get(node, fromElsewhere)).toMatchObject({ answeredAt: later(1), newAnswerAt: null });
+  });
+
   test("the same mail is stored once, also from another folder", async ({ node }) => {
     const reference = await answered(node);
     const mail = await mailFor(node, reference);
